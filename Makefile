@@ -1,0 +1,48 @@
+# `make help` lists the targets. Everything runs in .venv, which `make setup` creates.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test test-all check bench docs gpu-check clean
+
+help:  ## list the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
+
+setup: $(STAMP)  ## create .venv and install everything that development needs
+
+$(STAMP): pyproject.toml constraints.txt setup.py
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --upgrade pip setuptools wheel
+	$(BIN)/pip install --quiet --constraint constraints.txt torch
+	$(BIN)/pip install --quiet --constraint constraints.txt --no-build-isolation --editable '.[serve,test,bench]'
+	touch $@
+
+demo: setup  ## serve SmolLM2, drive it, watch it crash, read the report
+	$(BIN)/tracert demo
+
+test: setup  ## the fast suite
+	$(BIN)/pytest -m "not slow and not gpu"
+
+test-all: setup  ## the fast suite and the slow one
+	$(BIN)/pytest -m "not gpu"
+
+check: setup  ## lint, types, import contracts, generated docs up to date
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python docs/generate.py --check
+
+bench: setup  ## the figures that the README quotes, measured on this machine
+	$(BIN)/python -m tests.bench
+
+docs: setup  ## regenerate the reference pages under docs/
+	$(BIN)/python docs/generate.py
+
+gpu-check: setup  ## the contract tests of the CUDA device and the Triton kernels, on a GPU
+	$(BIN)/pytest -m gpu tests/gpu
+
+clean:  ## remove the environment and everything built
+	rm -rf $(VENV) build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,1 @@
+"""The reader: a dump becomes tables, findings and one report. Never imports torch."""

@@ -1,0 +1,1 @@
+"""Kernels over paged KV memory: Triton, and the same functions in plain torch."""

@@ -1,0 +1,1 @@
+"""An LLM serving runtime with a black box, and the forensics that read it."""

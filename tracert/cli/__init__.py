@@ -1,0 +1,1 @@
+"""The command line: one file a subcommand; the only place that assembles, prints and exits."""

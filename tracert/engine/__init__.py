@@ -1,0 +1,1 @@
+"""Requests, scheduler, step and sampler. Knows nothing of HTTP."""

@@ -1,0 +1,1 @@
+"""Planted bugs: each wraps public methods of an assembled engine."""

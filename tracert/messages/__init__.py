@@ -1,0 +1,1 @@
+"""What passes between the API process and the engine process."""

@@ -1,0 +1,127 @@
+"""What passes between the API process and the engine process, as msgspec structs.
+
+Token ids only: text stays in the API process. Knows nothing of HTTP, torch or scheduling.
+"""
+
+from typing import Any
+
+import msgspec
+
+
+class Sampling(msgspec.Struct, frozen=True, kw_only=True):
+    """How tokens are chosen. temperature 0 is greedy; top_k 0 and top_p 1 are off."""
+
+    max_tokens: int
+    temperature: float = 1.0
+    top_p: float = 1.0
+    top_k: int = 0
+    seed: int | None = None
+    ignore_eos: bool = False
+    stop_token_ids: tuple[int, ...] = ()
+    logprobs: int | None = None
+    """How many alternatives to report a token; None reports nothing."""
+
+
+class Message(msgspec.Struct, frozen=True, kw_only=True, tag=True):
+    """Base of every message; the tag is the class name."""
+
+
+class Generate(Message):
+    """API to engine: a new request. `id` is the public one."""
+
+    id: str
+    tokens: list[int]
+    sampling: Sampling
+    cache_salt: str = ""
+
+
+class Abort(Message):
+    """API to engine: the client has gone, or a stop string was found."""
+
+    id: str
+
+
+class DumpNow(Message):
+    """API to engine: write a dump, go on serving."""
+
+    token: str
+
+
+class Stop(Message):
+    """API to engine: finish, write a last dump if recording, and exit."""
+
+
+class TokenLogprobs(msgspec.Struct, frozen=True, kw_only=True):
+    """Log-probabilities of one sampled token and of the most likely ones."""
+
+    token: int
+    logprob: float
+    top: list[tuple[int, float]] = []
+
+
+class Tokens(Message):
+    """Engine to API: new tokens of a request; `finish_reason` when they are the last."""
+
+    id: str
+    tokens: list[int]
+    logprobs: list[TokenLogprobs] | None = None
+    finish_reason: str | None = None
+    """stop | length | abort"""
+    prompt_tokens: int = 0
+    cached_tokens: int = 0
+
+
+class Failed(Message):
+    """Engine to API: one request failed, the engine goes on."""
+
+    id: str
+    status: int
+    code: str
+    message: str
+
+
+class Ready(Message):
+    """Engine to API: the model is loaded, requests are welcome."""
+
+    model: str
+    max_model_len: int
+    kv_pages: int
+    page_size: int
+    ring: str | None
+    pid: int
+
+
+class Stats(Message):
+    """Engine to API, at most a few times a second: gauges and counters since start."""
+
+    running: int
+    waiting: int
+    free_pages: int
+    cached_pages: int
+    prompt_tokens: int
+    generation_tokens: int
+    prefix_hit_tokens: int
+    preemptions: int
+    ring_events: int
+    ring_lost: int
+
+
+class Dumped(Message):
+    """Engine to API: the answer to DumpNow; `path` None when not recording."""
+
+    token: str
+    path: str | None
+
+
+class Died(Message):
+    """Engine to API, its last words: the device failed or the engine raised; the dump is written."""
+
+    code: int
+    name: str
+    message: str
+    dump: str | None
+    detail: dict[str, Any] = {}
+
+
+ToEngine = Generate | Abort | DumpNow | Stop
+FromEngine = Tokens | Failed | Ready | Stats | Dumped | Died

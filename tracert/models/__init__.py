@@ -1,0 +1,1 @@
+"""Architectures, weights, tokenizers and chat templates. Knows nothing of scheduling."""
