@@ -1,0 +1,71 @@
+"""Picks the kernels of a device. Triton is imported only when a device needs it."""
+
+from typing import Protocol
+
+import torch
+
+from tracert_kernels.plan import Plan, Scratch
+
+
+class Kernels(Protocol):
+    """The kernels of one device; `tracert_kernels.twins` documents each of them."""
+
+    def plan(
+        self,
+        table: torch.Tensor,
+        rows: torch.Tensor,
+        query_start: torch.Tensor,
+        context: torch.Tensor,
+        token_row: torch.Tensor,
+        position: torch.Tensor,
+        page_size: int,
+        *,
+        scratch: Scratch | None = None,
+    ) -> Plan | None:
+        """What all layers of a forward share; None where the kernels read the table themselves."""
+
+    def store_kv(
+        self,
+        key: torch.Tensor,
+        value: torch.Tensor,
+        cache: torch.Tensor,
+        table: torch.Tensor,
+        token_row: torch.Tensor,
+        position: torch.Tensor,
+        *,
+        plan: Plan | None = None,
+    ) -> None:
+        """Write the keys and values of new tokens to their slots in the pages."""
+
+    def paged_attention(
+        self,
+        out: torch.Tensor,
+        query: torch.Tensor,
+        cache: torch.Tensor,
+        table: torch.Tensor,
+        rows: torch.Tensor,
+        query_start: torch.Tensor,
+        context: torch.Tensor,
+        scale: float,
+        *,
+        plan: Plan | None = None,
+    ) -> None:
+        """Causal attention of new tokens over the pages of their sequences."""
+
+    def copy_pages(self, cache_bytes: torch.Tensor, source: torch.Tensor, target: torch.Tensor) -> None:
+        """Copy whole pages within the arena."""
+
+    def clear_pages(self, cache_bytes: torch.Tensor, pages: torch.Tensor) -> None:
+        """Set whole pages of the arena to zero."""
+
+    def copy_row(self, table: torch.Tensor, row: int, first: int, staging: torch.Tensor, count: int) -> None:
+        """Publish entries of a staging buffer to a row of the block table."""
+
+
+def for_device(device_type: str) -> Kernels:
+    """The kernels for a torch device type: `cpu`. ValueError for any other."""
+    if device_type == "cpu":
+        from tracert_kernels import twins
+
+        return twins
+    raise ValueError(f"no kernels for device type {device_type!r}: use 'cpu'")

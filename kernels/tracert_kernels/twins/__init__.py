@@ -1,0 +1,14 @@
+"""The kernels in plain torch: what the CPU serves with, and what the Triton kernels are tested against.
+
+A page id, row or position out of range raises IndexError before anything is written: where a GPU would
+touch foreign memory, the simulated device must fault. Nothing wraps and nothing is clamped.
+"""
+
+from tracert_kernels.twins.clear_pages import clear_pages
+from tracert_kernels.twins.copy_pages import copy_pages
+from tracert_kernels.twins.copy_row import copy_row
+from tracert_kernels.twins.paged_attention import paged_attention
+from tracert_kernels.twins.plan import plan
+from tracert_kernels.twins.store_kv import store_kv
+
+__all__ = ["clear_pages", "copy_pages", "copy_row", "paged_attention", "plan", "store_kv"]
