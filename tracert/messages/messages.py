@@ -26,7 +26,7 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, tag=True):
     """Base of every message; the tag is the class name."""
 
 
-class Generate(Message):
+class Generate(Message, frozen=True):
     """API to engine: a new request. `id` is the public one."""
 
     id: str
@@ -35,19 +35,19 @@ class Generate(Message):
     cache_salt: str = ""
 
 
-class Abort(Message):
+class Abort(Message, frozen=True):
     """API to engine: the client has gone, or a stop string was found."""
 
     id: str
 
 
-class DumpNow(Message):
+class DumpNow(Message, frozen=True):
     """API to engine: write a dump, go on serving."""
 
     token: str
 
 
-class Stop(Message):
+class Stop(Message, frozen=True):
     """API to engine: finish, write a last dump if recording, and exit."""
 
 
@@ -59,7 +59,7 @@ class TokenLogprobs(msgspec.Struct, frozen=True, kw_only=True):
     top: list[tuple[int, float]] = []
 
 
-class Tokens(Message):
+class Tokens(Message, frozen=True):
     """Engine to API: new tokens of a request; `finish_reason` when they are the last."""
 
     id: str
@@ -71,7 +71,7 @@ class Tokens(Message):
     cached_tokens: int = 0
 
 
-class Failed(Message):
+class Failed(Message, frozen=True):
     """Engine to API: one request failed, the engine goes on."""
 
     id: str
@@ -80,7 +80,7 @@ class Failed(Message):
     message: str
 
 
-class Ready(Message):
+class Ready(Message, frozen=True):
     """Engine to API: the model is loaded, requests are welcome."""
 
     model: str
@@ -91,7 +91,7 @@ class Ready(Message):
     pid: int
 
 
-class Stats(Message):
+class Stats(Message, frozen=True):
     """Engine to API, at most a few times a second: gauges and counters since start."""
 
     running: int
@@ -104,16 +104,17 @@ class Stats(Message):
     preemptions: int
     ring_events: int
     ring_lost: int
+    free_snapshots: int = 0
 
 
-class Dumped(Message):
+class Dumped(Message, frozen=True):
     """Engine to API: the answer to DumpNow; `path` None when not recording."""
 
     token: str
     path: str | None
 
 
-class Died(Message):
+class Died(Message, frozen=True):
     """Engine to API, its last words: the device failed or the engine raised; the dump is written."""
 
     code: int
