@@ -1,0 +1,94 @@
+"""Replays recorded events into the state they tell of (design.md, point 10).
+
+Independent of tracert.memory: it reads events only, so that a wrong event cannot agree by accident.
+"""
+
+from typing import Any
+
+from tracert.record.access import Holder, Mode
+
+
+class Fold:
+    """Pages, rows and prefix nodes as the history has them."""
+
+    def __init__(self, events: list[tuple[str, dict[str, Any]]]) -> None:
+        self.life: dict[int, int] = {}
+        self.state: dict[int, str] = {}
+        self.holders: dict[int, dict[Holder, Mode]] = {}
+        self.mapped: dict[int, list[tuple[int, int]]] = {}
+        self.device_row: dict[int, dict[int, tuple[int, int]]] = {}
+        self.tenant: dict[int, tuple[int, int]] = {}
+        self.epoch: dict[int, int] = {}
+        self.nodes: dict[int, tuple[bytes, int, list[tuple[int, int]], int]] = {}
+        for kind, fields in events:
+            getattr(self, f"_{kind}", lambda **_: None)(**fields)
+
+    def _alloc(self, pages: list[tuple[int, int]], holder: Holder) -> None:
+        for page, life in pages:
+            assert life == self.life.get(page, 0) + 1, f"page {page} skipped a life"
+            assert self.state.get(page, "free") == "free", f"page {page} was granted while {self.state[page]}"
+            self.life[page], self.state[page] = life, "held"
+            self.holders[page] = {holder: "write"}
+
+    def _hold(self, pages: list[tuple[int, int]], holder: Holder, mode: Mode) -> None:
+        for page, life in pages:
+            assert life == self.life[page]
+            self.holders[page][holder] = mode
+
+    def _drop(self, pages: list[tuple[int, int]], holder: Holder, mode: Mode) -> None:
+        for page, life in pages:
+            assert life == self.life[page]
+            assert self.holders[page].pop(holder) == mode
+
+    def _retire(self, pages: list[tuple[int, int]], fence: int) -> None:
+        for page, life in pages:
+            assert (life, {}) == (self.life[page], self.holders[page])
+            self.state[page] = "retired"
+
+    def _free(self, pages: list[tuple[int, int]]) -> None:
+        for page, life in pages:
+            assert (life, {}) == (self.life[page], self.holders[page])
+            self.state[page] = "free"
+
+    def _row_acquire(self, row: int, generation: int, request: int) -> None:
+        assert generation == self.tenant.get(row, (0, 0))[0] + 1
+        self.tenant[row] = generation, request
+        self.mapped[row] = []
+
+    def _row_release(self, row: int, generation: int, request: int) -> None:
+        assert self.tenant[row] == (generation, request)
+        self.tenant[row] = generation, 0
+
+    def _map(self, row: int, generation: int, index: int, pages: list[tuple[int, int]]) -> None:
+        assert (generation, index) == (self.tenant[row][0], len(self.mapped[row]))
+        self.mapped[row] += pages
+
+    def _unmap(self, row: int, generation: int, index: int, pages: list[tuple[int, int]]) -> None:
+        assert (generation, pages) == (self.tenant[row][0], self.mapped[row][index:])
+        del self.mapped[row][index:]
+
+    def _publish(self, row: int, epoch: int, entries: list[tuple[int, int, int]], **_: Any) -> None:
+        assert epoch == self.epoch.get(row, 0) + 1
+        self.epoch[row] = epoch
+        for index, page, life in entries:
+            self.device_row.setdefault(row, {})[index] = page, life
+
+    def _insert(
+        self, node: int, digest: bytes, parent: int, pages: list[tuple[int, int]], identity: int
+    ) -> None:
+        assert node not in self.nodes
+        assert parent == 0 or parent in self.nodes
+        self.nodes[node] = digest, parent, pages, identity
+
+    def _evict(self, node: int, pages: list[tuple[int, int]]) -> None:
+        assert self.nodes.pop(node)[2] == pages
+        assert all(parent != node for _, parent, _, _ in self.nodes.values()), "a parent went first"
+
+    def _match(self, node: int, pages: list[tuple[int, int]], identity: int, **_: Any) -> None:
+        walked = []
+        while node:
+            told = self.nodes[node]
+            assert told[3] == identity
+            walked.append(told[2])
+            node = told[1]
+        assert pages == [page for held in reversed(walked) for page in held]

@@ -1,0 +1,17 @@
+"""The errors of this folder: each message is one line that says what, where and what to do."""
+
+
+class LayoutError(ValueError):
+    """The cache cannot be laid out as asked."""
+
+
+class NoRoom(RuntimeError):  # noqa: N818 - it is no failure, and reads as what happened
+    """More pages or rows were asked for than are free; nothing was granted."""
+
+
+class RowError(ValueError):
+    """Pages that do not fit into a row of the block table, or no pages at all; nothing was mapped."""
+
+
+class InvariantError(AssertionError):
+    """A `check()` found state that contradicts itself; the message lists the pages, rows or nodes."""
