@@ -1,9 +1,9 @@
 """How messages travel: one zmq pair over an ipc socket for each life of the engine process.
 
 The API process listens (`EngineLink`, asyncio), the engine process connects (`ApiLink`, blocking) by the
-address on its command line. A frame is a msgpack list of messages, in order. Nothing is lost at start: what is
-sent before the other side is there waits for it. Nothing is lost at the end either: the messages of an engine
-that was killed are delivered up to the last frame that left it, and then the iterator ends.
+address on its command line. A frame is a msgpack list of messages, in order. Nothing is lost at start:
+what is sent before the other side is there waits for it. Nothing is lost at the end either: the messages
+of an engine that was killed are delivered up to the last frame that left it, and then the iterator ends.
 Knows nothing of what messages mean, and nothing of processes but that a parent can die.
 """
 

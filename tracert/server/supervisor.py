@@ -1,0 +1,293 @@
+"""Keeps an engine process serving: starts it, watches it, has its history saved, starts it again.
+
+The order at a death is fixed: the process has ended, then `recover` has run (it writes the dump), then the
+requests in flight are told, then a new engine starts. Knows nothing of HTTP, of rings and of dumps but their
+paths. Everything but `recover` runs in one event loop.
+"""
+
+import asyncio
+import secrets
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+import msgspec
+import structlog
+
+from tracert.messages.messages import (
+    Died,
+    Dumped,
+    DumpNow,
+    Failed,
+    FromEngine,
+    Generate,
+    Ready,
+    Stats,
+    Stop,
+    ToEngine,
+    Tokens,
+)
+from tracert.messages.transport import EngineLink
+from tracert.server.death import EngineDeath
+from tracert.server.inflight import EngineLostError, Inbox, Inflight
+from tracert.server.metrics import Metrics
+from tracert.server.process import EngineProcess, EngineStartError
+
+Recover = Callable[[EngineDeath], str | None]
+"""Given a death, write the dump and return its path; None if there is nothing to write. Runs in a thread."""
+
+State = Literal["starting", "ready", "down", "stopping", "stopped"]
+
+_SETTLE_SECONDS = 2.0
+"""How long an engine that said `Died`, or hung up, may take to end before it is killed."""
+
+
+class Supervisor:
+    """Runs one engine after another. `await run()` in a task; then `submit`, `dump`, `stop`."""
+
+    def __init__(
+        self,
+        metrics: Metrics,
+        command: Sequence[str],
+        recover: Recover,
+        *,
+        on_ready: Callable[[Ready], None] = lambda ready: None,
+        rapid_deaths: int = 5,
+        backoff_seconds: float = 0.5,
+        backoff_seconds_max: float = 10.0,
+        hang_seconds: float | None = None,
+        stop_seconds: float = 10.0,
+    ) -> None:
+        """`on_ready` is told of each engine that serves.
+
+        After `rapid_deaths` engines in a row that died without one token, it gives up. With `hang_seconds` an
+        engine that has requests and says nothing for so long is killed. Without it, its own deadlines rule.
+        """
+        self.state: State = "starting"
+        self.ready: Ready | None = None
+        """What the last engine said when it was ready; kept while the next one starts."""
+        self.last_lost: EngineLostError | None = None
+        self.inflight = Inflight(metrics, self._send)
+        self._metrics = metrics
+        self._command = command
+        self._recover = recover
+        self._on_ready = on_ready
+        self._rapid_deaths = rapid_deaths
+        self._backoff_seconds = backoff_seconds
+        self._backoff_seconds_max = backoff_seconds_max
+        self._hang_seconds = hang_seconds
+        self._stop_seconds = stop_seconds
+        self._stopping = asyncio.Event()
+        self._link: EngineLink | None = None
+        self._process: EngineProcess | None = None
+        self._dumps: dict[str, asyncio.Future[str | None]] = {}
+        self._answered = False
+        self._heard = 0.0
+        self._log = structlog.get_logger("tracert.server")
+
+    async def run(self) -> str | None:
+        """Serve until `stop` (returns None), or until there is no point in going on (returns why, in a line).
+
+        An empty line means that the engine has already said why: it exited with status 1 or 2 before it was
+        ever ready.
+        """
+        fruitless = 0
+        try:
+            while True:
+                self._answered = False
+                try:
+                    death = await self._live()
+                except EngineStartError as error:
+                    return str(error)
+                if death is None:
+                    return None
+                told = await self._mourn(death)
+                if self.ready is None:
+                    explained = death.words is None and death.exit_status in (1, 2)
+                    return "" if explained else f"{told.message}; it never got ready to serve"
+                fruitless = 0 if self._answered else fruitless + 1
+                if fruitless >= self._rapid_deaths:
+                    return f"giving up: {fruitless} engines in a row died without one token; {told.message}"
+                if await self._rest(fruitless):
+                    return None
+        finally:
+            self.state = "stopped"
+            self._metrics.engine_lost()
+            self.inflight.fail_all(EngineLostError("the server is shutting down", code="shutting_down"))
+
+    def submit(self, requests: Sequence[Generate]) -> Inbox:
+        """Send requests to the engine. Raises EngineLostError when none is serving."""
+        self._require_engine()
+        return self.inflight.submit(requests)
+
+    async def dump(self, timeout: float = 60.0) -> str | None:
+        """Have a dump written while the engine serves on; its path, None when the engine does not record.
+
+        Raises EngineLostError, and TimeoutError when the engine does not get to it.
+        """
+        self._require_engine()
+        token = secrets.token_hex(8)
+        answer: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()
+        self._dumps[token] = answer
+        self._send(DumpNow(token=token))
+        try:
+            return await asyncio.wait_for(answer, timeout)
+        finally:
+            self._dumps.pop(token, None)
+
+    def stop(self) -> None:
+        """Ask `run` to stop the engine and return; asked again, it kills the engine."""
+        if self._stopping.is_set() and self._process is not None:
+            self._process.kill()
+        self._stopping.set()
+
+    def lost(self) -> EngineLostError:
+        """Why nothing can be submitted now, to be raised."""
+        if self.state in ("stopping", "stopped"):
+            return EngineLostError("the server is shutting down", code="shutting_down")
+        if self.last_lost is None:
+            return EngineLostError("the engine is loading the model; try again soon", code="engine_starting")
+        last = self.last_lost
+        return EngineLostError(
+            f"the engine is being started again; {last.message}", code="engine_restarting", dump=last.dump
+        )
+
+    def _require_engine(self) -> None:
+        if self.state != "ready":
+            raise self.lost()
+
+    def _send(self, message: ToEngine) -> None:
+        if self._link is not None:
+            self._link.send(message)
+
+    async def _live(self) -> EngineDeath | None:
+        """One engine from start to end; None when it ended because we stopped it."""
+        self._metrics.engine_started()
+        self.state = "starting"
+        link = EngineLink()
+        try:
+            process = await EngineProcess.start(self._command, link.address)
+            self._log.info("engine started", pid=process.pid)
+            self._link, self._process = link, process
+            try:
+                return await self._watch(link, process)
+            finally:
+                self._link = self._process = None
+                process.kill()
+        finally:
+            await link.close()
+
+    async def _watch(self, link: EngineLink, process: EngineProcess) -> EngineDeath | None:
+        hearing = asyncio.create_task(self._hear(link))
+        ended = asyncio.create_task(process.wait())
+        stopping = asyncio.create_task(self._stopping.wait())
+        hung = asyncio.create_task(self._hang())
+        tasks: list[asyncio.Task[Any]] = [hearing, ended, stopping, hung]
+        try:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            was_ready = self.state == "ready"
+            if stopping.done() and not (hearing.done() or ended.done()):
+                self.state = "stopping"
+                if was_ready:
+                    link.send(Stop())
+                await process.end(grace=self._stop_seconds, terminate=not was_ready)
+                return None
+            self.state = "down"
+            is_hung = hung.done() and not (hearing.done() or ended.done())
+            if is_hung:
+                process.kill()
+            status = await process.end(grace=_SETTLE_SECONDS)
+            words = await _last_words(hearing, link)
+            return EngineDeath(
+                pid=process.pid,
+                ring=self.ready.ring if self.ready is not None and was_ready else None,
+                exit_status=status,
+                words=words,
+                hung=is_hung,
+                was_ready=was_ready,
+            )
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _hear(self, link: EngineLink) -> Died | None:
+        """Pass on what the engine says, until its last words or the end of the link."""
+        try:
+            async for message in link.messages():
+                if isinstance(message, Died):
+                    return message
+                self._take(message)
+        except msgspec.MsgspecError as error:
+            return Died(code=0, name="BAD_MESSAGE", message=f"it sent what is no message: {error}", dump=None)
+        return None
+
+    def _take(self, message: FromEngine) -> None:
+        self._heard = time.monotonic()
+        match message:
+            case Tokens() | Failed():
+                self._answered = True
+                self.inflight.deliver(message)
+            case Stats():
+                self._metrics.report(message)
+            case Dumped():
+                answer = self._dumps.pop(message.token, None)
+                if answer is not None and not answer.done():
+                    answer.set_result(message.path)
+            case Ready():
+                self.ready = message
+                self.state = "ready"
+                self._metrics.engine_up.set(1)
+                self._metrics.free_kv_pages.set(message.kv_pages)
+                self._log.info("engine ready", pid=message.pid, model=message.model, ring=message.ring)
+                self._on_ready(message)
+
+    async def _hang(self) -> None:
+        """Return when the engine owes an answer and has been silent for too long."""
+        if self._hang_seconds is None:
+            await asyncio.Event().wait()
+            return
+        idle_since = time.monotonic()
+        while True:
+            await asyncio.sleep(self._hang_seconds / 10)
+            if self.state != "ready" or not self.inflight:
+                idle_since = time.monotonic()
+            elif time.monotonic() - max(idle_since, self._heard) > self._hang_seconds:
+                return
+
+    async def _mourn(self, death: EngineDeath) -> EngineLostError:
+        """Have the history saved, then tell everybody who waits."""
+        self._metrics.engine_deaths.inc()
+        if death.words is not None and death.words.code:
+            self._metrics.device_errors.inc()
+        self._metrics.engine_lost()
+        dump = death.words.dump if death.words is not None else None
+        try:
+            dump = await asyncio.to_thread(self._recover, death) or dump
+        except Exception as error:
+            self._log.error("the dead engine's history could not be saved", error=str(error), pid=death.pid)
+        where = f"; its history is in {dump}, read it with: tracert postmortem {dump}" if dump else ""
+        lost = EngineLostError(f"{death.sentence}{where}", code=death.name, dump=dump)
+        self.last_lost = lost
+        self._log.error("engine died", name=lost.code, pid=death.pid, dump=dump, failed=len(self.inflight))
+        self.inflight.fail_all(lost)
+        for answer in self._dumps.values():
+            if not answer.done():
+                answer.set_exception(lost)
+        self._dumps.clear()
+        return lost
+
+    async def _rest(self, fruitless: int) -> bool:
+        """Wait before the next engine, the longer the more died for nothing; True when stopped meanwhile."""
+        seconds = min(self._backoff_seconds * 2.0**fruitless, self._backoff_seconds_max) if fruitless else 0.0
+        try:
+            await asyncio.wait_for(self._stopping.wait(), seconds or 0.001)
+        except TimeoutError:
+            return False
+        return True
+
+
+async def _last_words(hearing: asyncio.Task[Died | None], link: EngineLink) -> Died | None:
+    """What an engine that has ended still had to say. A link that never came up has nothing to deliver."""
+    done, _ = await asyncio.wait({hearing}, timeout=5.0 if link.connected else 0.2)
+    return hearing.result() if done else None
