@@ -1,0 +1,88 @@
+"""How rows are written."""
+
+import csv
+import io
+import json
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+from tracert_analysis.answers import TABLE_ROWS, write_csv, write_json, write_table
+from tracert_analysis.safe_query import Answer
+
+
+def answer(columns: list[str], *rows: list[Any]) -> Answer:
+    """An answer with these rows."""
+    return Answer(columns, ["?"] * len(columns), iter([list(row) for row in rows]))
+
+
+def test_a_table_aligns_numbers_to_the_right() -> None:
+    """Names to the left, numbers to the right, a rule below the head, a count at the end."""
+    out = io.StringIO()
+    write_table(answer(["seq", "kind"], [7, "launch"], [1841, "free"]), out)
+    assert out.getvalue().splitlines() == [
+        " seq  kind",
+        "----  ------",
+        "   7  launch",
+        "1841  free",
+        "(2 rows)",
+    ]
+
+
+def test_columns_without_values_are_named_and_not_shown() -> None:
+    """A wide sparse table stays readable, and nothing is hidden silently."""
+    out = io.StringIO()
+    write_table(answer(["seq", "page", "life"], [7, None, None]), out)
+    assert out.getvalue().splitlines() == ["seq", "---", "  7", "(1 row)", "(no value in: page, life)"]
+
+
+def test_an_empty_table_shows_its_columns() -> None:
+    """No rows still say which columns there are."""
+    out = io.StringIO()
+    write_table(answer(["seq", "page"]), out)
+    assert out.getvalue().splitlines() == ["seq  page", "---  ----", "(0 rows)"]
+
+
+def test_a_long_table_is_cut_and_counted() -> None:
+    """What is not shown is counted."""
+    out = io.StringIO()
+    write_table(answer(["n"], *([n] for n in range(TABLE_ROWS + 5))), out)
+    assert f"({TABLE_ROWS + 5} rows, the first {TABLE_ROWS} shown)" == out.getvalue().splitlines()[-1]
+
+
+def test_values_of_several_lines_stand_below_each_other() -> None:
+    """A plan or a definition keeps its lines."""
+    out = io.StringIO()
+    write_table(answer(["name", "plan"], ["a", "first\n second\n"]), out)
+    assert out.getvalue().splitlines() == ["name: a", "plan:", "first", " second", "(1 row)"]
+
+
+def test_json_is_an_array_of_objects() -> None:
+    """Lists stay lists, NULL is null, and big integers keep their digits."""
+    out = io.StringIO()
+    write_json(answer(["seq", "pages"], [2**70, [1, 2]], [2, None]), out)
+    assert json.loads(out.getvalue()) == [{"seq": 2**70, "pages": [1, 2]}, {"seq": 2, "pages": None}]
+
+
+def test_json_without_rows_is_an_empty_array() -> None:
+    """Programs get valid JSON also from an empty answer."""
+    out = io.StringIO()
+    write_json(answer(["seq"]), out)
+    assert json.loads(out.getvalue()) == []
+
+
+def test_json_has_no_nan_and_keeps_columns_of_one_name() -> None:
+    """NaN becomes null; a second column of the same name gets a number."""
+    out = io.StringIO()
+    write_json(answer(["x", "x"], [float("nan"), [float("inf"), 1.5]]), out)
+    assert json.loads(out.getvalue()) == [{"x": None, "x_2": [None, 1.5]}]
+
+
+@given(
+    st.lists(st.lists(st.text(st.characters(exclude_characters="\r\0")), min_size=2, max_size=2), max_size=5)
+)
+def test_csv_reads_back(rows: list[list[str]]) -> None:
+    """Whatever text a dump holds, a CSV reader gets it back."""
+    out = io.StringIO()
+    write_csv(answer(["a", "b"], *rows), out)
+    assert [["a", "b"], *rows] == list(csv.reader(io.StringIO(out.getvalue(), newline="")))

@@ -1,0 +1,62 @@
+"""The pages behind the codes."""
+
+import re
+from pathlib import Path
+
+import pytest
+from tracert_analysis.explain import UnknownCode, explain, pages
+
+CODES = ["TR101", "TR102", "TR201", "TR202", "TR203", "TR204", "TR401", "TR402", "TR902"]
+
+
+def test_every_finding_has_a_page() -> None:
+    """The pages are those of the findings that this reader has, in order."""
+    assert list(pages()) == CODES
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_a_page_has_its_parts(code: str) -> None:
+    """Meaning, a public case with its reference, one query, fixes and masks, in this order."""
+    page = pages()[code]
+    headings = re.findall(r"^## (.+)$", page.text, re.MULTILINE)
+    expected = ["What it means", "A real one", "Confirm it", "Fixes that work", "Fixes that only mask"]
+    assert expected == headings
+    assert re.search(r"[\w.-]+/[\w.-]+ ?(?:PR )?#\d+", page.text)
+    assert page.query().startswith("SELECT")
+    assert len(page.fixes()) >= 2
+    assert len(page.masks()) >= 2
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_lines_fit_a_terminal(code: str) -> None:
+    """No line is wider than 120 columns."""
+    assert max(map(len, pages()[code].text.splitlines())) <= 120
+
+
+@pytest.mark.parametrize("word", ["TR102", "tr102", "unordered-publish", " Unordered-Publish "])
+def test_a_page_is_found_by_code_or_name(word: str) -> None:
+    """Case and blanks do not matter."""
+    assert explain(word).code == "TR102"
+
+
+def test_an_unknown_code_lists_the_known_ones() -> None:
+    """One line, with every code."""
+    with pytest.raises(UnknownCode, match=r"TR101 unordered-access.*TR902 non-finite") as caught:
+        explain("TR999")
+    assert len(str(caught.value).splitlines()) == 1
+
+
+def test_the_rule_is_the_one_of_the_findings_table() -> None:
+    """The second paragraph of a page is its rule."""
+    expected = "A launch that uses a row is ordered after the row's last publish, and before the next."
+    assert expected == explain("TR102").rule
+
+
+def test_the_index_in_docs_lists_exactly_the_pages() -> None:
+    """docs/findings has one line a page, with the rule and a link that leads to the file."""
+    index = Path(__file__).parents[2] / "docs" / "findings" / "README.md"
+    lines = re.findall(r"^\| \[(TR\d+)\]\((.+?)\) \| ([a-z-]+) \| (.+) \|$", index.read_text(), re.MULTILINE)
+    expected = [(page.code, page.name, page.rule) for page in pages().values()]
+    assert expected == [(code, name, rule) for code, _, name, rule in lines]
+    for code, link, _, _ in lines:
+        assert (index.parent / link).read_text() == pages()[code].text
