@@ -6,7 +6,7 @@ from tests.device.contract import DeviceContract, Make, check_fault
 from tests.device.telling import TellingRecorder
 from tracert.device.simulated import SimDevice
 
-SCHEDULES = ["eager", "fifo"]
+SCHEDULES = ["eager", "fifo", "replay:", *[f"random:{seed}" for seed in range(20)]]
 
 
 @pytest.fixture(params=SCHEDULES)

@@ -34,7 +34,8 @@ from typing import Any, Literal, NamedTuple
 import torch
 
 from tracert.device.device import DeviceError, Fence, Kernel, Launch, Memory, Progress, Stall, Stream
-from tracert.device.schedule import Call, Eager, earliest, parse_schedule
+from tracert.device.replay import CALL, encode
+from tracert.device.schedule import Call, Eager, Replay, earliest, parse_schedule
 from tracert.device.stream_queue import Gate, Mark, Record, Run, StreamQueue, Wait, settle, toward
 from tracert.record.access import Access
 from tracert.record.recorder import Recorder
@@ -85,6 +86,7 @@ class SimDevice:
         self._launches = 0
         self._fences = 0
         self._failure: _Failure | None = None
+        self._trace = array("i")
         self._prompt = isinstance(self._schedule, Eager)
         """Nothing is pending and nothing ever will be: launches may run without queueing."""
         self.legacy = self._add("legacy", blocking=True)
@@ -203,8 +205,13 @@ class SimDevice:
         return {queue.stream.id: queue.progress() for queue in self._queues}
 
     def schedule_string(self) -> str:
-        """The schedule, as `--schedule` takes it; also after a fault."""
-        return type(self._schedule).__name__.lower()
+        """The order that ran, as `--schedule` takes it, `eager` if that was asked for; also after a fault."""
+        return "eager" if isinstance(self._schedule, Eager) else encode(self._trace)
+
+    @property
+    def diverged(self) -> int | None:
+        """The device call, counted from 1, at which a `replay` did not fit the program; None when it did."""
+        return self._schedule.diverged if isinstance(self._schedule, Replay) else None
 
     def _add(self, name: str, *, blocking: bool) -> Stream:
         stream = Stream(len(self._queues), name, blocking)
@@ -263,17 +270,22 @@ class SimDevice:
         """Run what the schedule draws in a call that waits for nothing."""
         if self._prompt:
             return
-        self._schedule.begin(call)
+        self._begin(call)
         while ready := self._ready():
             stream = self._schedule.pick(ready, self._toward)
             if stream is None:
                 break
             self._run(stream)
 
+    def _begin(self, call: Call) -> None:
+        self._schedule.begin(call)
+        self._trace.append(CALL)
+
     def _run(self, stream: int) -> None:
         queue = self._queues[stream]
         run = queue.entries[0]
         assert isinstance(run, Run)
+        self._trace.append(stream)
         if self._execute(queue, run):
             queue.entries.popleft()
             queue.completed += 1
@@ -302,14 +314,15 @@ class SimDevice:
         self, reached: Callable[[], bool], stream: int | None, observed_at: str, target: dict[str, Any]
     ) -> None:
         """Run what the schedule draws until `reached`; DeviceError after a fault or past the deadline."""
-        self._schedule.begin("sync")
+        self._begin("sync")
         deadline = time.monotonic() + self._hang_seconds
         ready = self._ready()
         while self.debug_exception is None and not reached():
             if not ready or time.monotonic() >= deadline:
                 self._give_up(stream, observed_at, target)
             picked = self._schedule.pick(ready, self._toward)
-            self._run(earliest(ready) if picked is None else picked)
+            assert picked is not None
+            self._run(picked)
             ready = self._ready()
         self._learn(stream, observed_at)
 
