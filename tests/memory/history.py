@@ -20,19 +20,19 @@ class History(NullRecorder):
     enabled = True
 
     def __init__(self) -> None:
-        self.events: list[tuple[str, dict[str, Any]]] = []
+        self.told: list[tuple[str, dict[str, Any]]] = []
 
     def _add(self, kind: str, **fields: Any) -> int:
-        self.events.append((kind, fields))
-        return len(self.events)
+        self.told.append((kind, fields))
+        return len(self.told)
 
     def kinds(self) -> list[str]:
         """The kinds, in order."""
-        return [kind for kind, _ in self.events]
+        return [kind for kind, _ in self.told]
 
     def of(self, kind: str) -> list[dict[str, Any]]:
         """The fields of every event of a kind."""
-        return [fields for have, fields in self.events if have == kind]
+        return [fields for have, fields in self.told if have == kind]
 
     def alloc(self, pages: Sequence[int], lives: Sequence[int], holder: Holder, pool: int = 0) -> int:
         """Keep it."""

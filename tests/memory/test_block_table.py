@@ -246,7 +246,7 @@ class TableMachine(RuleBasedStateMachine):
         """Host view, published view and history agree with the model at every step."""
         table = self.bench.table
         table.check()
-        fold = Fold(self.bench.history.events)
+        fold = Fold(self.bench.history.told)
         frame = Keyframe()
         table.keyframe(frame)
         for row in range(self.ROWS):

@@ -36,7 +36,7 @@ def test_grants_oldest_first_in_new_lives() -> None:
 def test_reserves_page_0() -> None:
     """Page 0 is held by `reserved:0` from the start, is told once and never granted."""
     have, history = pool(3)
-    assert history.events == [("alloc", {"pages": [(0, 1)], "holder": RESERVED})]
+    assert history.told == [("alloc", {"pages": [(0, 1)], "holder": RESERVED})]
     assert have.alloc(2, A) == [1, 2]
     assert have.holders(0) == {RESERVED: "write"}
     assert Counts(free=0, held=2, retired=0) == have.counts()
@@ -46,11 +46,11 @@ def test_refuses_a_grant_that_does_not_fit_and_grants_none() -> None:
     """NoRoom names the counts, and the pool is as before."""
     have, history = pool(4)
     have.alloc(2, A)
-    before = list(history.events)
+    before = list(history.told)
     assert not have.can_alloc(2)
     with pytest.raises(NoRoom, match=r"^no room for 2 pages: 1 free, 2 held, 0 retired of 4; ask can_alloc"):
         have.alloc(2, B)
-    assert before == history.events
+    assert before == history.told
     assert have.available() == 1
 
 
@@ -66,10 +66,10 @@ def test_a_shared_page_is_freed_by_its_last_drop() -> None:
     pages = have.alloc(2, A)
     have.hold(pages, B, "read")
     have.drop(pages, A)
-    assert history.events[-1] == ("drop", {"pages": [(1, 1), (2, 1)], "holder": A, "mode": "write"})
+    assert history.told[-1] == ("drop", {"pages": [(1, 1), (2, 1)], "holder": A, "mode": "write"})
     have.drop(pages, B)
-    assert history.events[-2] == ("drop", {"pages": [(1, 1), (2, 1)], "holder": B, "mode": "read"})
-    assert history.events[-1] == ("free", {"pages": [(1, 1), (2, 1)]})
+    assert history.told[-2] == ("drop", {"pages": [(1, 1), (2, 1)], "holder": B, "mode": "read"})
+    assert history.told[-1] == ("free", {"pages": [(1, 1), (2, 1)]})
     assert Counts(free=8, held=0, retired=0) == have.counts()
 
 
@@ -78,11 +78,11 @@ def test_a_fence_retires_until_it_has_passed() -> None:
     have, history = pool()
     pages = have.alloc(3, A)
     have.drop(pages, A, fence=FENCE)
-    assert history.events[-1] == ("retire", {"pages": [(1, 1), (2, 1), (3, 1)], "fence": 7})
+    assert history.told[-1] == ("retire", {"pages": [(1, 1), (2, 1), (3, 1)], "fence": 7})
     assert Counts(free=5, held=0, retired=3) == have.counts()
     assert have.reclaim(lambda _: False) == 0
     assert have.reclaim(lambda fence: fence == FENCE) == 3
-    assert history.events[-1] == ("free", {"pages": [(1, 1), (2, 1), (3, 1)]})
+    assert history.told[-1] == ("free", {"pages": [(1, 1), (2, 1), (3, 1)]})
     have.check()
 
 
@@ -277,7 +277,7 @@ class PoolMachine(RuleBasedStateMachine):
             assert self.holding.get(page, {}) == self.pool.holders(page)
         assert list(self.lives.values()) == self.pool.lives(range(self.PAGES))
         self.pool.check()
-        fold = Fold(self.history.events)
+        fold = Fold(self.history.told)
         frame = Keyframe()
         self.pool.keyframe(frame)
         assert frame.pages == [

@@ -1,0 +1,389 @@
+"""The hash prefix cache against a simple model, an oracle of page contents, and its own history."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from tests.memory.fold import Fold
+from tests.memory.history import History
+from tracert.device.device import Fence
+from tracert.memory import hash_cache
+from tracert.memory.errors import InvariantError
+from tracert.memory.hash_cache import Digest, HashCache, chained
+from tracert.memory.no_cache import NoCache
+from tracert.memory.pool import PagePool
+from tracert.memory.prefix_cache import Identity, open_cache
+from tracert.record.access import Holder
+
+MODEL = Identity(model="m")
+SECRET = b"0123456789abcdef"
+
+
+class Bench:
+    """A cache of 2-token pages with its pool and its history."""
+
+    def __init__(self, pages: int = 20, digest: Digest = chained, page_size: int = 2) -> None:
+        self.history = History()
+        self.pool = PagePool(self.history, pages, page_size)
+        self.cache = HashCache(self.history, self.pool, SECRET, digest=digest)
+
+    def compute(self, request: int, tokens: list[int], identity: Identity = MODEL) -> list[int]:
+        """A request that shares nothing: fresh pages for all its tokens, offered to the cache."""
+        size = self.pool.page_size
+        pages = self.pool.alloc(-(-len(tokens) // size), Holder("request", request))
+        self.cache.insert(request, tokens, pages, identity, len(tokens))
+        return pages
+
+    def check(self) -> None:
+        """No contradiction, and the history folds to the state."""
+        self.pool.check()
+        self.cache.check()
+        fold = Fold(self.history.told)
+        assert set(fold.nodes) == set(self.cache._nodes)
+        for number, node in self.cache._nodes.items():
+            above = node.parent.number if node.parent else 0
+            identity = fold.nodes[number][3]
+            assert fold.nodes[number] == (node.digest, above, [(node.page, node.life)], identity)
+
+
+def test_matches_full_pages_and_leaves_a_token() -> None:
+    """The last token is always left to compute, and a page counts when it is full."""
+    bench = Bench()
+    pages = bench.compute(1, [1, 2, 3, 4, 5])
+    assert bench.cache.pages() == 2
+    assert bench.cache.match(2, [1, 2, 3, 4, 5], MODEL) == (pages[:2], [1, 1], 4, [1, 2])
+    assert bench.cache.match(2, [1, 2, 3, 4], MODEL) == (pages[:1], [1], 2, [1])
+    assert bench.cache.match(2, [1, 2, 9, 4, 5], MODEL) == (pages[:1], [1], 2, [1])
+    assert bench.cache.match(2, [9, 2, 3, 4, 5], MODEL) == ([], [], 0, [])
+    assert bench.cache.match(2, [1], MODEL) == ([], [], 0, [])
+    assert bench.cache.match(2, [], MODEL) == ([], [], 0, [])
+    bench.check()
+
+
+def test_tells_what_was_inserted_matched_and_evicted() -> None:
+    """Nodes, parents, digests and lookup times are in the history; a miss has node 0."""
+    bench = Bench()
+    bench.compute(1, [1, 2, 3, 4])
+    bench.cache.match(2, [1, 2, 3, 4, 5], MODEL)
+    bench.cache.match(3, [7, 7, 7], MODEL)
+    bench.pool.drop([1, 2], Holder("request", 1))
+    bench.cache.evict(1)
+    first, second = bench.history.of("insert")
+    assert (first["node"], first["parent"], first["pages"]) == (1, 0, [(1, 1)])
+    assert (second["node"], second["parent"], second["pages"]) == (2, 1, [(2, 1)])
+    assert second["digest"] == chained(SECRET, first["digest"], b"\3\0\0\0\4\0\0\0")
+    hit, miss = bench.history.of("match")
+    assert (hit["request"], hit["node"], hit["hit_tokens"]) == (2, 2, 4)
+    assert (hit["digest"], hit["identity"]) == (second["digest"], second["identity"])
+    assert (miss["node"], miss["pages"], miss["hit_tokens"]) == (0, [], 0)
+    assert min(hit["lookup_ns"], miss["lookup_ns"]) > 0
+    assert bench.history.of("evict") == [{"node": 2, "pages": [(2, 1)]}]
+    assert bench.history.kinds()[-3:] == ["evict", "drop", "free"]
+    assert first["identity"] < 2**53
+
+
+def test_a_cached_page_is_held_by_its_node() -> None:
+    """The prefix holds it for reading, and goes on holding it when the request is gone."""
+    bench = Bench()
+    (page,) = bench.compute(1, [1, 2])
+    assert bench.pool.holders(page) == {Holder("request", 1): "write", Holder("prefix", 1): "read"}
+    bench.pool.drop([page], Holder("request", 1))
+    assert bench.pool.state(page) == "held"
+    assert bench.cache.match(2, [1, 2, 3], MODEL).pages == [page]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        Identity(model="n"),
+        Identity(model="m", adapter="a"),
+        Identity(model="m", salt="s"),
+        Identity(model="m", weights_epoch=1),
+        Identity(model="m', '", adapter=""),
+    ],
+)
+def test_another_identity_never_matches(other: Identity) -> None:
+    """Model, adapter, salt and weights epoch each keep prefixes apart, both ways."""
+    bench = Bench()
+    mine = bench.compute(1, [1, 2, 3, 4])
+    assert bench.cache.match(2, [1, 2, 3, 4, 5], other).pages == []
+    theirs = bench.compute(2, [1, 2, 3, 4], other)
+    assert bench.cache.match(3, [1, 2, 3, 4, 5], MODEL).pages == mine
+    assert bench.cache.match(3, [1, 2, 3, 4, 5], other).pages == theirs
+    mine_told, _, theirs_told, _ = (event["identity"] for event in bench.history.of("insert"))
+    assert mine_told != theirs_told
+    bench.check()
+
+
+def test_the_first_insert_of_equal_pages_wins() -> None:
+    """A duplicate stays its request's own, and the chain goes on below the node that won."""
+    bench = Bench()
+    first = bench.compute(1, [1, 2, 3, 4])
+    second = bench.compute(2, [1, 2, 3, 4, 5, 6])
+    assert bench.cache.match(3, [1, 2, 3, 4, 5, 6, 7], MODEL).pages == [*first, second[2]]
+    assert bench.pool.holders(second[0]) == {Holder("request", 2): "write"}
+    bench.check()
+
+
+def test_inserts_as_pages_fill() -> None:
+    """Called after every step, it caches each page once, when computed tokens fill it."""
+    bench = Bench()
+    tokens = list(range(7))
+    pages = bench.pool.alloc(4, Holder("request", 1))
+    added = [bench.cache.insert(1, tokens, pages, MODEL, computed) for computed in range(8)]
+    assert added == [0, 0, 1, 0, 1, 0, 1, 0]
+    bench.check()
+
+
+def test_goes_on_from_a_match_and_survives_its_eviction() -> None:
+    """Where a request's chain ended is remembered, unless that node was evicted meanwhile."""
+    bench = Bench()
+    bench.pool.drop(bench.compute(1, [1, 2, 3, 4]), Holder("request", 1))
+    bench.cache.match(2, [1, 2, 3, 4, 5], MODEL)
+    assert bench.cache.evict(2) == 2
+    pages = bench.compute(2, [1, 2, 3, 4])
+    assert bench.cache.match(3, [1, 2, 3, 4, 5], MODEL).pages == pages
+    bench.check()
+
+
+def test_more_requests_than_cursors(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A request whose place was forgotten finds it again, and inserts nothing twice."""
+    monkeypatch.setattr(hash_cache, "CURSORS", 1)
+    bench = Bench()
+    pages = bench.pool.alloc(3, Holder("request", 1))
+    bench.cache.insert(1, [1, 2, 3, 4, 5, 6], pages, MODEL, 2)
+    bench.compute(2, [8, 8])
+    assert bench.cache.insert(1, [1, 2, 3, 4, 5, 6], pages, MODEL, 6) == 2
+    bench.check()
+
+
+def test_evicts_the_least_recently_used_leaf() -> None:
+    """Leaves before parents, older before younger; a match makes its path young."""
+    bench = Bench()
+    chains = {1: [1, 1, 1, 2], 2: [2, 2, 2, 3], 3: [3, 3]}
+    pages = {request: bench.compute(request, tokens) for request, tokens in chains.items()}
+    for request, held in pages.items():
+        bench.pool.drop(held, Holder("request", request))
+    bench.cache.match(9, [1, 1, 1, 2, 0], MODEL)
+    assert bench.cache.evict(3) == 3
+    assert [event["pages"][0][0] for event in bench.history.of("evict")] == [
+        pages[2][1],
+        pages[2][0],
+        pages[3][0],
+    ]
+    assert bench.cache.evict(9) == 2
+    assert bench.cache.pages() == 0
+    bench.check()
+
+
+def test_a_page_in_use_is_not_evicted() -> None:
+    """Its holders are the lock: it goes when the request has gone."""
+    bench = Bench()
+    pages = bench.compute(1, [1, 2, 3, 4])
+    assert bench.cache.evict(1) == 0
+    bench.pool.drop(pages[1:], Holder("request", 1))
+    assert bench.cache.evict(9) == 1
+    bench.pool.drop(pages[:1], Holder("request", 1))
+    assert bench.cache.evict(9) == 1
+    assert bench.pool.counts().free == 19
+    bench.check()
+
+
+def test_evicting_behind_a_fence_retires() -> None:
+    """A fence that the request left on the page outlives the request's hold."""
+    bench = Bench()
+    pages = bench.compute(1, [1, 2])
+    bench.pool.drop(pages, Holder("request", 1), fence=Fence(id=1, stream=1, ordinal=1, seq=0))
+    assert bench.cache.evict(1) == 1
+    assert bench.pool.counts().retired == 1
+    assert bench.pool.reclaim(lambda _: True) == 1
+
+
+def test_reset_forgets_everything_but_takes_no_page_away() -> None:
+    """After new weights no old page matches; a running request keeps its pages."""
+    bench = Bench()
+    pages = bench.compute(1, [1, 2, 3, 4])
+    bench.pool.drop(bench.compute(2, [5, 6]), Holder("request", 2))
+    bench.cache.reset()
+    assert bench.cache.pages() == 0
+    assert bench.cache.match(3, [1, 2, 3, 4, 5], MODEL).pages == []
+    assert [bench.pool.holders(page) for page in pages] == [{Holder("request", 1): "write"}] * 2
+    bench.check()
+    assert bench.cache.insert(1, [1, 2, 3, 4], pages, MODEL, 4) == 2
+    bench.check()
+
+
+def weak(secret: bytes, parent: bytes, block: bytes) -> bytes:
+    """A digest of one bit."""
+    return bytes([chained(secret, parent, block)[0] & 1])
+
+
+def test_a_collision_is_a_miss() -> None:
+    """Equal digests, other tokens: nothing is found, and nothing replaces what is there."""
+    bench = Bench(digest=lambda *_: b"same")
+    (page,) = bench.compute(1, [1, 2])
+    bench.compute(2, [3, 4])
+    assert bench.cache.match(3, [3, 4, 5], MODEL).pages == []
+    assert bench.cache.match(3, [1, 2, 5], MODEL).pages == [page]
+    assert bench.cache.match(3, [1, 2, 5], Identity(model="n")).pages == []
+    assert bench.cache.match(3, [1, 2, 1, 2, 5], MODEL).pages == [page]
+    bench.check()
+
+
+steps = st.tuples(
+    st.sampled_from(["m", "n"]), st.lists(st.integers(0, 1), min_size=1, max_size=9), st.integers(0, 3)
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(steps, max_size=12), st.sampled_from([weak, chained]))
+def test_a_match_has_the_tokens_of_its_pages(work: list[tuple[str, list[int], int]], digest: Digest) -> None:
+    """Whatever collides, each page matched was computed for just this front and identity."""
+    bench = Bench(pages=200, digest=digest)
+    content: dict[tuple[int, int], tuple[Any, ...]] = {}
+    for request, (model, tokens, evicted) in enumerate(work, start=1):
+        identity, holder = Identity(model=model), Holder("request", request)
+        match = bench.cache.match(request, tokens, identity)
+        assert len(match.pages) * 2 == match.hit_tokens < len(tokens)
+        for index, (page, life) in enumerate(zip(match.pages, match.lives, strict=True)):
+            assert content[page, life] == (model, tokens[: 2 * index + 2])
+        bench.pool.hold(match.pages, holder, "read")
+        own = bench.pool.alloc(-(-len(tokens) // 2) - len(match.pages), holder)
+        pages = [*match.pages, *own]
+        for index, (page, life) in enumerate(zip(pages, bench.pool.lives(pages), strict=True)):
+            content[page, life] = model, tokens[: 2 * index + 2]
+        bench.cache.insert(request, tokens, pages, identity, len(tokens))
+        bench.pool.drop(pages, holder)
+        bench.cache.evict(evicted)
+        bench.check()
+
+
+@pytest.mark.parametrize("page_size", [16, 17, 64, 256])
+def test_page_sizes(page_size: int) -> None:
+    """A long prompt is found in full pages of any size."""
+    bench = Bench(pages=40, page_size=page_size)
+    tokens = [token * 7 % 32_000 for token in range(30 * page_size)]
+    pages = bench.compute(1, tokens)
+    assert bench.cache.match(2, tokens, MODEL).pages == pages[:29]
+    assert bench.cache.match(2, [*tokens, 0], MODEL).pages == pages
+
+
+def test_check_finds_what_a_stranger_broke() -> None:
+    """A cached page that someone freed is named, with its node."""
+    bench = Bench()
+    pages = bench.compute(1, [1, 2])
+    bench.pool.drop(pages, Holder("prefix", 1))
+    with pytest.raises(InvariantError, match="node 1 does not hold page 1"):
+        bench.cache.check()
+
+
+def test_opens_by_kind() -> None:
+    """`none` finds and keeps nothing; `hash` is keyed by a secret of its own unless given one."""
+    history = History()
+    pool = PagePool(history, 4, 16)
+    off = open_cache("none", history, pool)
+    assert isinstance(off, NoCache)
+    assert off.insert(1, list(range(16)), pool.alloc(1, Holder("request", 1)), MODEL, 16) == 0
+    assert off.match(2, list(range(17)), MODEL) == ([], [], 0, [])
+    assert (off.pages(), off.evict(3)) == (0, 0)
+    told = []
+    for _ in range(2):
+        cache = open_cache("hash", history, pool)
+        cache.match(1, list(range(17)), MODEL)
+        told.append(history.of("match")[-1]["digest"])
+    assert told[0] != told[1]
+
+
+class CacheMachine(RuleBasedStateMachine):
+    """Requests share prefixes of few tokens; the model is a dict of fronts with ages of use."""
+
+    @initialize()
+    def start(self) -> None:
+        """Empty, with more pages than the requests can need."""
+        self.bench = Bench(pages=120)
+        self.cached: dict[tuple[Any, ...], int] = {}
+        self.age: dict[tuple[Any, ...], int] = {}
+        self.clock = 0
+        self.running: dict[int, tuple[str, list[int], list[int]]] = {}
+        self.requests = 0
+
+    def fronts(self, model: str, tokens: list[int]) -> list[tuple[Any, ...]]:
+        """The full-page fronts of tokens, shortest first."""
+        return [(model, *tokens[:end]) for end in range(2, len(tokens) + 1, 2)]
+
+    def use(self, fronts: list[tuple[Any, ...]]) -> None:
+        """A use of a front is a use of all shorter ones."""
+        self.clock += 1
+        self.age |= dict.fromkeys(fronts, self.clock)
+
+    @precondition(lambda self: len(self.running) < 6)
+    @rule(model=st.sampled_from("mn"), tokens=st.lists(st.integers(0, 1), min_size=1, max_size=9))
+    def admit(self, model: str, tokens: list[int]) -> None:
+        """A prompt hits the longest cached front, computes the rest and offers it."""
+        self.requests += 1
+        holder, identity = Holder("request", self.requests), Identity(model=model)
+        hits = [front for front in self.fronts(model, tokens[:-1]) if front in self.cached]
+        match = self.bench.cache.match(self.requests, tokens, identity)
+        assert match.pages == [self.cached[front] for front in hits]
+        self.bench.pool.hold(match.pages, holder, "read")
+        if hits:
+            self.use(hits)
+        fresh = self.bench.pool.alloc(-(-len(tokens) // 2) - len(hits), holder)
+        pages = [*match.pages, *fresh]
+        self.offer(self.requests, model, tokens, pages, len(hits))
+        self.running[self.requests] = model, tokens, pages
+
+    def offer(self, request: int, model: str, tokens: list[int], pages: list[int], known: int) -> None:
+        """Insert, in cache and model; `known` pages are the request's place in the chain."""
+        fronts = self.fronts(model, tokens)
+        new = [front for front in fronts if front not in self.cached]
+        assert self.bench.cache.insert(request, tokens, pages, Identity(model=model), len(tokens)) == len(new)
+        for front, page in zip(fronts, pages, strict=False):
+            self.cached.setdefault(front, page)
+        if len(fronts) > known:
+            self.use(fronts)
+
+    @precondition(lambda self: self.running)
+    @rule(data=st.data())
+    def finish(self, data: st.DataObject) -> None:
+        """A request gives its pages back; those cached stay."""
+        request = data.draw(st.sampled_from(sorted(self.running)))
+        self.bench.pool.drop(self.running.pop(request)[2], Holder("request", request))
+
+    @rule(count=st.integers(0, 5))
+    def evict(self, count: int) -> None:
+        """The oldest leaf that nobody uses goes first, again and again."""
+        used = {page for _, _, pages in self.running.values() for page in pages}
+        before = len(self.cached)
+        for _ in range(count):
+            parents = {front[:-2] for front in self.cached}
+            leaves = [
+                front for front, page in self.cached.items() if front not in parents and page not in used
+            ]
+            if leaves:
+                del self.cached[min(leaves, key=self.age.__getitem__)]
+        assert self.bench.cache.evict(count) == before - len(self.cached)
+
+    @rule()
+    def reset(self) -> None:
+        """Everything is forgotten."""
+        self.bench.cache.reset()
+        self.cached.clear()
+
+    @invariant()
+    def agrees(self) -> None:
+        """Cache, model and history have the same nodes and pages."""
+        self.bench.check()
+        assert self.bench.cache.pages() == len(self.cached)
+        assert {node.page for node in self.bench.cache._nodes.values()} == set(self.cached.values())
+        counts = self.bench.pool.counts()
+        assert sum(counts) + 1 == 120
+        running = {page for _, _, pages in self.running.values() for page in pages}
+        assert counts.held == len(running | set(self.cached.values()))
+
+
+CacheMachine.TestCase.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)
+TestHashCache = CacheMachine.TestCase

@@ -1,0 +1,128 @@
+"""How token positions lie in the bytes of the arena.
+
+Page-major: the bytes of page p are [layers, 2 (K, V), page_size, kv_heads, head_dim], so a position of a
+page is 2 x layers pieces of bytes, and a page is one piece. Knows nothing of who holds a page.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import torch
+
+from tracert.memory.errors import LayoutError
+
+ORDER = ("page", "layer", "key_value", "position", "kv_head", "head_dim")
+SMALLEST_PAGE, LARGEST_PAGE = 16, 256
+
+
+class ByteRange(NamedTuple):
+    """Bytes `first` up to, not including, `end` of one page."""
+
+    page: int
+    first: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class KvLayout:
+    """The shape of a paged KV cache; page 0 is reserved. LayoutError for a shape that cannot be."""
+
+    pages: int
+    layers: int
+    page_size: int
+    """Token positions a page, 16 to 256."""
+    kv_heads: int
+    head_dim: int
+    dtype: torch.dtype
+
+    def __post_init__(self) -> None:
+        if not SMALLEST_PAGE <= self.page_size <= LARGEST_PAGE:
+            raise LayoutError(
+                f"page size {self.page_size} is not within {SMALLEST_PAGE}..{LARGEST_PAGE} token positions"
+            )
+        for name in ("layers", "kv_heads", "head_dim"):
+            if getattr(self, name) < 1:
+                raise LayoutError(f"{name} is {getattr(self, name)}; a KV cache needs at least 1")
+        if self.pages < 2:
+            raise LayoutError(
+                f"no room for one page: {self.pages} in the cache, and page 0 is reserved; give it 2"
+            )
+
+    @property
+    def position_bytes(self) -> int:
+        """Bytes of one position in one plane, the key or the value of a layer."""
+        return self.kv_heads * self.head_dim * self.dtype.itemsize
+
+    @property
+    def plane_bytes(self) -> int:
+        """Bytes of one plane of a page."""
+        return self.page_size * self.position_bytes
+
+    @property
+    def page_bytes(self) -> int:
+        """Bytes of a page, all layers."""
+        return 2 * self.layers * self.plane_bytes
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the arena."""
+        return self.pages * self.page_bytes
+
+    @property
+    def shape(self) -> tuple[int, int, int, int, int, int]:
+        """[pages, layers, 2, page_size, kv_heads, head_dim]."""
+        return self.pages, self.layers, 2, self.page_size, self.kv_heads, self.head_dim
+
+    def pages_that_fit(self, nbytes: int) -> int:
+        """How many pages of this shape `nbytes` hold, the reserved one counted; LayoutError below two."""
+        pages = nbytes // self.page_bytes
+        if pages < 2:
+            raise LayoutError(
+                f"no room for one page: {nbytes} bytes hold {pages} pages of {self.page_bytes} bytes, and "
+                f"page 0 is reserved; give at least {2 * self.page_bytes} bytes"
+            )
+        return pages
+
+    def within(self, nbytes: int) -> "KvLayout":
+        """The same shape with as many pages as `nbytes` hold."""
+        return replace(self, pages=self.pages_that_fit(nbytes))
+
+    def byte_ranges(self, page: int, first: int, end: int) -> list[ByteRange]:
+        """The bytes of positions `first..end` of a page, in order; adjoining pieces are one."""
+        if not 0 <= first <= end <= self.page_size:
+            raise LayoutError(f"positions {first}..{end} are not within a page of {self.page_size}")
+        if first == end:
+            return []
+        if end - first == self.page_size:
+            return [ByteRange(page, 0, self.page_bytes)]
+        step, plane = self.position_bytes, self.plane_bytes
+        starts = range(0, self.page_bytes, plane)
+        return [ByteRange(page, start + first * step, start + end * step) for start in starts]
+
+    def positions(self, piece: ByteRange) -> list[tuple[int, int]]:
+        """The positions that bytes of a page belong to, wholly or in part, as runs (first, end)."""
+        if not 0 <= piece.first <= piece.end <= self.page_bytes:
+            raise LayoutError(
+                f"bytes {piece.first}..{piece.end} are not within a page of {self.page_bytes} bytes"
+            )
+        if piece.first == piece.end:
+            return []
+        low, last = piece.first // self.position_bytes, (piece.end - 1) // self.position_bytes
+        if last - low + 1 >= self.page_size:
+            return [(0, self.page_size)]
+        first, end = low % self.page_size, last % self.page_size + 1
+        return [(first, end)] if first < end else [(0, end), (first, self.page_size)]
+
+    def describe(self) -> dict[str, Any]:
+        """The layout as plain values, for the header of a dump."""
+        return {
+            "order": list(ORDER),
+            "pages": self.pages,
+            "layers": self.layers,
+            "page_size": self.page_size,
+            "kv_heads": self.kv_heads,
+            "head_dim": self.head_dim,
+            "dtype": str(self.dtype).removeprefix("torch."),
+            "position_bytes": self.position_bytes,
+            "page_bytes": self.page_bytes,
+        }

@@ -1,0 +1,62 @@
+"""Prefix caches: pages that outlive their request, found again by the tokens that they hold.
+
+A cached page is held by `prefix:<node>` for reading. It may be evicted when nobody else holds it, so
+whoever matched pages holds them before doing anything that can evict.
+
+**Ordering rule.** `insert` is called only after the launch that writes the pages has been launched, and
+whoever matches them launches on the same stream, later: so the read is ordered after the write. A
+reader on another stream needs a fence behind the writing launch, which the cache does not give.
+
+Knows nothing of scheduling; token ids are numbers to it.
+"""
+
+import secrets
+from collections.abc import Sequence
+from typing import Literal, Protocol
+
+from tracert.memory.hash_cache import HashCache
+from tracert.memory.no_cache import NoCache
+from tracert.memory.pool import PagePool
+from tracert.memory.prefix import Identity as Identity
+from tracert.memory.prefix import Match as Match
+from tracert.record.recorder import Recorder
+
+PrefixCacheKind = Literal["none", "hash"]
+
+
+class PrefixCache(Protocol):
+    """What the engine asks of a prefix cache."""
+
+    def match(self, request: int, tokens: Sequence[int], identity: Identity) -> Match:
+        """The longest cached front of `tokens` in full pages, one token at least left to compute."""
+
+    def insert(
+        self,
+        request: int,
+        tokens: Sequence[int],
+        pages: Sequence[int],
+        identity: Identity,
+        computed_tokens: int,
+    ) -> int:
+        """Cache those of a request's pages that its `computed_tokens` fill; returns how many are new."""
+
+    def evict(self, count: int) -> int:
+        """Give up to `count` pages back that nobody else holds; returns how many."""
+
+    def pages(self) -> int:
+        """How many pages are cached, in use or not."""
+
+    def reset(self) -> None:
+        """Forget everything; pages that requests hold stay theirs."""
+
+    def check(self) -> None:
+        """InvariantError when cache and pool disagree."""
+
+
+def open_cache(
+    kind: PrefixCacheKind, recorder: Recorder, pool: PagePool, *, secret: bytes | None = None
+) -> PrefixCache:
+    """The cache of a kind. `secret` keys its digests: 16 bytes, random when not given."""
+    if kind == "none":
+        return NoCache()
+    return HashCache(recorder, pool, secrets.token_bytes(16) if secret is None else secret)
