@@ -1,0 +1,97 @@
+"""A forward of the Llama, Qwen2 and Qwen3 families over paged keys and values, in plain torch.
+
+One implementation: the families differ in a bias and two norms. Knows nothing of requests, and finds pages
+only through the block table, when it runs.
+"""
+
+from collections.abc import Callable
+
+import torch
+from torch.nn import functional
+from tracert_kernels.dispatch import Kernels
+from tracert_kernels.plan import Scratch
+
+from tracert.models.batch import Batch
+from tracert.models.config import ModelConfig
+from tracert.models.rope import Rotation, inverse_frequencies
+from tracert.models.weights import LayerWeights, Weights
+
+Attend = Callable[[torch.Tensor, torch.Tensor, torch.Tensor], torch.Tensor]
+
+
+class Decoder:
+    """Weights, and how to run tokens through them."""
+
+    def __init__(self, config: ModelConfig, weights: Weights, kernels: Kernels) -> None:
+        """`kernels` as `tracert_kernels.dispatch.for_device` gives them for the device of the weights."""
+        self.config = config
+        self.dtype = weights.embedding.dtype
+        self.device = weights.embedding.device
+        self._weights = weights
+        self._kernels = kernels
+        self._scratch = Scratch()
+        self._frequencies = inverse_frequencies(config.rope, config.head_dim).to(self.device)
+
+    @torch.inference_mode()
+    def forward(self, batch: Batch, cache: torch.Tensor, table: torch.Tensor) -> torch.Tensor:
+        """Store keys and values of the batch's T tokens; the logits of L of them: float32 [L, vocab].
+
+        `cache` [pages, layers, 2, page_size, kv_heads, head_dim], `table` int32 [rows, width]. IndexError for
+        a token, row or page out of range.
+        """
+        config, weights, kernels = self.config, self._weights, self._kernels
+        plan = kernels.plan(
+            table,
+            batch.rows,
+            batch.query_start,
+            batch.context,
+            batch.token_row,
+            batch.position,
+            cache.shape[3],
+            scratch=self._scratch,
+        )
+        rotation = Rotation(self._frequencies, config.rope.attention, batch.position, self.dtype)
+        scale = config.head_dim**-0.5
+        shape = (config.hidden,)
+        x = functional.embedding(batch.tokens, weights.embedding)
+        for index, layer in enumerate(weights.layers):
+            query, key, value = self._project(
+                layer, functional.rms_norm(x, shape, layer.input_norm, config.eps), rotation
+            )
+            pages = cache[:, index]
+            kernels.store_kv(key, value, pages, table, batch.token_row, batch.position, plan=plan)
+            out = torch.empty_like(query)
+            kernels.paged_attention(
+                out, query, pages, table, batch.rows, batch.query_start, batch.context, scale, plan=plan
+            )
+            x = x + layer.output(out.flatten(1))
+            x = x + _feed_forward(layer, functional.rms_norm(x, shape, layer.post_norm, config.eps))
+        # A prompt's chunk that is not its last wants no logits.
+        if batch.logits_index.numel() == 0:
+            return torch.empty(0, config.vocab, device=self.device)
+        last = functional.rms_norm(x[batch.logits_index], shape, weights.norm, config.eps)
+        return weights.head(last).float()
+
+    def _project(
+        self, layer: LayerWeights, x: torch.Tensor, rotation: Rotation
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Queries [T, heads, head_dim], keys and values [T, kv_heads, head_dim], rotated."""
+        heads, kv_heads, dim = self.config.heads, self.config.kv_heads, self.config.head_dim
+        qkv = layer.qkv(x).view(-1, heads + 2 * kv_heads, dim)
+        turned = qkv[:, : heads + kv_heads]
+        if layer.query_norm is not None and layer.key_norm is not None:
+            query, key, eps = turned[:, :heads], turned[:, heads:], self.config.eps
+            turned = torch.cat(
+                (
+                    functional.rms_norm(query, (dim,), layer.query_norm, eps),
+                    functional.rms_norm(key, (dim,), layer.key_norm, eps),
+                ),
+                1,
+            )
+        turned = rotation(turned)
+        return turned[:, :heads].contiguous(), turned[:, heads:], qkv[:, heads + kv_heads :]
+
+
+def _feed_forward(layer: LayerWeights, x: torch.Tensor) -> torch.Tensor:
+    gate, up = layer.gate_up(x).chunk(2, -1)
+    return layer.down(functional.silu(gate) * up)
