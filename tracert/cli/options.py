@@ -1,0 +1,90 @@
+"""The options of an engine, as the command line takes them and as they travel to the engine process.
+
+The defaults and the help stand here and nowhere else; a command that assembles an engine gets them all
+with `takes_engine_options`.
+"""
+
+import inspect
+from collections.abc import Callable
+from typing import Annotated, Any, Literal
+
+import msgspec
+import typer
+
+UNITS = {"K": 2**10, "M": 2**20, "G": 2**30}
+
+
+class EngineOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything that an engine process needs to know to assemble itself."""
+
+    model: Annotated[str, "smollm2, a Hugging Face DIR, a FILE.gguf, or tiny-random"] = "smollm2"
+    dtype: Annotated[Literal["auto", "fp32", "bf16", "fp16"], "type of weights and KV pages"] = "auto"
+    device: Annotated[Literal["auto", "cpu", "cuda"], "where it runs"] = "auto"
+    schedule: Annotated[
+        str, "order in which the simulated device runs launches: eager, fifo, random:SEED, replay:STRING"
+    ] = "eager"
+    hang_seconds: Annotated[float, "give up on a synchronise after so long"] = 60.0
+    page_size: Annotated[int, "tokens a KV page: 16 to 256"] = 16
+    kv_pages: Annotated[int | None, "KV pages, the reserved one included"] = None
+    kv_memory: Annotated[str, "memory for KV pages when --kv-pages is not given"] = "512M"
+    max_model_len: Annotated[int | None, "longest prompt and answer; the model's own when not given"] = None
+    max_num_seqs: Annotated[int, "sequences that run at once"] = 16
+    max_num_batched_tokens: Annotated[int, "tokens a step"] = 2048
+    max_prefill_tokens: Annotated[int | None, "tokens of one prompt a step"] = None
+    max_waiting: Annotated[int, "requests that may wait; more get a 503"] = 1024
+    prefix_cache: Annotated[Literal["none", "hash"], "share pages of common prefixes"] = "hash"
+    poison_rows: Annotated[bool, "overwrite released block-table rows with an id outside the pool"] = False
+    record: Annotated[bool, "keep the history in a ring file"] = True
+    record_dir: Annotated[str, "where ring files and dumps go"] = "tracert-records"
+    ring_events: Annotated[int, "records that the ring holds, a power of two; 64 bytes each"] = 2**20
+    sync_ring: Annotated[
+        float, "write the ring to disk every so many seconds, against power loss; 0: never"
+    ] = 0.0
+    fault: Annotated[str | None, "plant this bug (see `tracert scenario list`)"] = None
+
+
+def takes_engine_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The command with an option for each field of EngineOptions; it gets them as argument `options`."""
+    own = inspect.signature(command).parameters
+    fields = {field.name: field for field in msgspec.structs.fields(EngineOptions)}
+
+    def with_options(**given: Any) -> Any:
+        values = {name: given.pop(name) for name in fields}
+        return command(options=make_options(values), **given)
+
+    parameters = [parameter for name, parameter in own.items() if name != "options"]
+    for name, annotation in inspect.get_annotations(EngineOptions).items():
+        kind, text = annotation.__origin__, annotation.__metadata__[0]
+        parameters.append(
+            inspect.Parameter(
+                name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=fields[name].default,
+                annotation=Annotated[kind, typer.Option(help=text, rich_help_panel="The engine")],
+            )
+        )
+    with_options.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    with_options.__doc__ = command.__doc__
+    with_options.__name__ = command.__name__
+    return with_options
+
+
+def make_options(values: dict[str, Any]) -> EngineOptions:
+    """Options checked as far as it goes without a model; typer.BadParameter says what is wrong."""
+    parse_size(values.get("kv_memory", EngineOptions().kv_memory))
+    ring = values.get("ring_events", EngineOptions().ring_events)
+    if ring < 1024 or ring & (ring - 1):
+        raise typer.BadParameter(f"--ring-events {ring} is no power of two of at least 1024; try 1048576")
+    return msgspec.convert(values, EngineOptions)
+
+
+def parse_size(text: str) -> int:
+    """Bytes of `2G`, `512M`, `64K` or a plain number."""
+    unit = UNITS.get(text[-1:].upper(), 1)
+    try:
+        size = int(float(text if unit == 1 else text[:-1]) * unit)
+    except (ValueError, OverflowError):
+        size = 0
+    if size <= 0:
+        raise typer.BadParameter(f"{text!r} is no size; write 512M, 2G or a number of bytes")
+    return size

@@ -1,0 +1,55 @@
+"""What an engine is built from: sizes and policies, validated once."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+PrefixCacheKind = Literal["none", "hash"]
+
+
+class ConfigError(ValueError):
+    """An option that cannot work; the message says which, why and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class EngineConfig:
+    """Sizes and policies of one engine. Lengths in tokens, `kv_pages` including the reserved page 0."""
+
+    kv_pages: int
+    page_size: int = 16
+    max_model_len: int = 8192
+    max_num_seqs: int = 16
+    max_num_batched_tokens: int = 2048
+    max_prefill_tokens: int = 2048
+    max_waiting: int = 1024
+    prefix_cache: PrefixCacheKind = "hash"
+    poison_rows: bool = False
+    """Overwrite a released row of the block table with an id outside the pool."""
+
+    def __post_init__(self) -> None:
+        for name in ("max_model_len", "max_num_seqs", "max_num_batched_tokens", "max_prefill_tokens"):
+            if getattr(self, name) < 1:
+                raise ConfigError(f"{name} is {getattr(self, name)}; it must be at least 1")
+        if not (16 <= self.page_size <= 256) or self.page_size & (self.page_size - 1):
+            raise ConfigError(f"page_size is {self.page_size}; it must be 16, 32, 64, 128 or 256")
+        if self.kv_pages < 2:
+            raise ConfigError(
+                f"kv_pages is {self.kv_pages}: there is no room for one page beside the reserved one; "
+                "give --kv-pages or --kv-memory more"
+            )
+        if self.max_num_batched_tokens < self.max_num_seqs:
+            raise ConfigError(
+                f"max_num_batched_tokens ({self.max_num_batched_tokens}) is below max_num_seqs "
+                f"({self.max_num_seqs}): not every sequence could decode in a step"
+            )
+        if self.prefix_cache not in ("none", "hash"):
+            raise ConfigError(f"prefix_cache is {self.prefix_cache!r}; it must be none or hash")
+
+    @property
+    def context_limit(self) -> int:
+        """The longest sequence, prompt and answer: the model's limit or the pool's, in tokens."""
+        return min(self.max_model_len, (self.kv_pages - 1) * self.page_size)
+
+    @property
+    def row_width(self) -> int:
+        """Entries in a row of the block table."""
+        return -(-self.context_limit // self.page_size)

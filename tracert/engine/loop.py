@@ -1,0 +1,84 @@
+"""The engine process: messages in, steps, messages out, and the boundary where a failure ends it.
+
+Whatever goes wrong inside a step ends the process: what the device holds is not to be trusted, and the
+parent starts a new one. The history is on disk before the parent is told.
+"""
+
+import time
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from tracert.engine.boundary import record_failure
+from tracert.engine.step import Engine
+from tracert.messages.messages import (
+    Abort,
+    Died,
+    Dumped,
+    DumpNow,
+    FromEngine,
+    Generate,
+    Ready,
+    Stop,
+    ToEngine,
+)
+
+IDLE_SECONDS = 0.25
+STATS_SECONDS = 0.5
+
+WriteDump = Callable[[str, dict[str, Any] | None], str | None]
+"""(reason, error as the dump's header has it) -> path of the dump; None when nothing is recorded."""
+
+
+class Link(Protocol):
+    """The engine's end of the connection to the API process."""
+
+    def poll(self, timeout: float) -> list[ToEngine]:
+        """Messages that have come, waiting up to `timeout` seconds for the first."""
+
+    def send(self, message: FromEngine) -> None:
+        """Send one message."""
+
+
+def serve(engine: Engine, link: Link, ready: Ready, write_dump: WriteDump) -> int:
+    """Serve until told to stop (exit code 0) or until something fails (1)."""
+    try:
+        link.send(ready)
+        _loop(engine, link, write_dump)
+    except Exception as raised:
+        link.send(_last_words(engine, raised, write_dump))
+        return 1
+    write_dump("exit", None)
+    return 0
+
+
+def _loop(engine: Engine, link: Link, write_dump: WriteDump) -> None:
+    told_at = 0.0
+    while True:
+        for message in link.poll(0 if engine.busy else IDLE_SECONDS):
+            match message:
+                case Generate():
+                    failed = engine.add(message)
+                    if failed is not None:
+                        link.send(failed)
+                case Abort():
+                    engine.abort(message.id)
+                case DumpNow():
+                    link.send(Dumped(token=message.token, path=write_dump("request", None)))
+                case Stop():
+                    return
+        if engine.busy:
+            for told in engine.step():
+                link.send(told)
+        now = time.monotonic()
+        if now - told_at >= STATS_SECONDS:
+            told_at = now
+            link.send(engine.stats())
+
+
+def _last_words(engine: Engine, raised: Exception, write_dump: WriteDump) -> Died:
+    """Record the failure, write the dump, and only then say what happened."""
+    reason, error = record_failure(engine.recorder, raised)
+    dump = write_dump(reason, error)
+    return Died(
+        code=error["code"], name=error["name"], message=error["message"], dump=dump, detail=error["detail"]
+    )

@@ -1,0 +1,105 @@
+"""Decides who computes how many tokens in the next step; knows nothing of streams or launches.
+
+Running requests come first, in order of arrival; then waiting ones are admitted while there are rows,
+pages and tokens in the budget. A running request that gets no page takes the pages of the one that
+arrived last, which is computed again later (preemption by recompute).
+"""
+
+from collections import deque
+from typing import NamedTuple
+
+from tracert.engine.config import EngineConfig
+from tracert.engine.lanes import Lanes
+from tracert.engine.request import Request
+from tracert.record.recorder import Recorder
+
+
+class Slice(NamedTuple):
+    """One request's part of a step: `length` tokens from `request.computed`."""
+
+    request: Request
+    length: int
+
+    @property
+    def end(self) -> int:
+        """The request's frontier when the step is done."""
+        return self.request.computed + self.length
+
+    @property
+    def samples(self) -> bool:
+        """Does the step compute the last known token, so that a new one can be sampled?"""
+        return self.end == len(self.request.tokens)
+
+
+class Scheduler:
+    """The queue of waiting requests and the list of running ones."""
+
+    def __init__(self, recorder: Recorder, config: EngineConfig, lanes: Lanes) -> None:
+        self._recorder = recorder
+        self._config = config
+        self._lanes = lanes
+        self.waiting: deque[Request] = deque()
+        self.running: list[Request] = []
+        self.preemptions = 0
+
+    def add(self, request: Request) -> None:
+        """Queue a request."""
+        self.waiting.append(request)
+
+    def remove(self, request: Request) -> None:
+        """Forget a request, and free its row and pages when it runs."""
+        if request in self.running:
+            self.running.remove(request)
+            self._lanes.vacate(request)
+        else:
+            self.waiting.remove(request)
+
+    def schedule(self, step: int) -> list[Slice]:
+        """The slices of the next step; empty when there is nothing to do."""
+        budget = self._config.max_num_batched_tokens
+        slices: list[Slice] = []
+        preempted = False
+        for request in list(self.running):
+            if request.row is None or not budget:
+                continue
+            count = self._chunk(request, budget)
+            while not self._lanes.grow(request, request.computed + count):
+                victim = self.running[-1]
+                self._preempt(victim, step)
+                preempted = True
+                if victim is request:
+                    break
+            else:
+                slices.append(Slice(request, count))
+                budget -= count
+        while self.waiting and budget and not preempted and len(self.running) < self._config.max_num_seqs:
+            request = self.waiting[0]
+            if not self._lanes.admit(request):
+                break
+            self.waiting.popleft()
+            self.running.append(request)
+            count = self._chunk(request, budget)
+            slices.append(Slice(request, count))
+            budget -= count
+        for part in slices:
+            self._tell(part, step)
+        return slices
+
+    def _chunk(self, request: Request, budget: int) -> int:
+        return min(request.uncomputed, budget, self._config.max_prefill_tokens)
+
+    def _preempt(self, victim: Request, step: int) -> None:
+        lane = victim.lane
+        self.running.remove(victim)
+        self._lanes.vacate(victim)
+        victim.computed = 0
+        self.waiting.appendleft(victim)
+        self.preemptions += 1
+        self._recorder.preempt(victim.number, lane, step, "no free page")
+
+    def _tell(self, part: Slice, step: int) -> None:
+        request = part.request
+        phase = "decode" if request.decoding and part.length == 1 else "prefill"
+        self._recorder.schedule(
+            request.number, request.lane, phase, step, part.length, request.computed, len(request.pages)
+        )

@@ -1,0 +1,219 @@
+"""The engine: requests in, one step after the other, tokens out.
+
+    schedule -> publish -> launch -> wait -> settle
+
+A step computes some tokens of each running request in one launch and draws the next tokens in a
+second. Rows of the block table are published on the transfer stream while the scheduler grants pages;
+a fence lets the compute stream wait for them.
+"""
+
+import secrets
+from typing import Literal
+
+from tracert_kernels.dispatch import Kernels
+
+from tracert.device.device import Device, Launch
+from tracert.engine.answers import drawn_tokens, invalid_distribution, queue_full, refusal
+from tracert.engine.batch import Prepared, prepare
+from tracert.engine.config import EngineConfig
+from tracert.engine.counters import Counters
+from tracert.engine.lanes import Lanes
+from tracert.engine.request import Request
+from tracert.engine.runner import Drawn, Runner
+from tracert.engine.scheduler import Scheduler
+from tracert.memory.arena import Arena
+from tracert.memory.block_table import BlockTable
+from tracert.memory.layout import KvLayout
+from tracert.memory.pool import PagePool
+from tracert.memory.prefix_cache import Identity, open_cache
+from tracert.messages.messages import Failed, Generate, Stats, Tokens
+from tracert.models.decoder import Decoder
+from tracert.record.recorder import Keyframe, Recorder
+
+
+class Engine:
+    """Owns the pages, the block table, the prefix cache, the streams and every request."""
+
+    def __init__(
+        self,
+        recorder: Recorder,
+        config: EngineConfig,
+        device: Device,
+        model: Decoder,
+        kernels: Kernels,
+        model_name: str,
+    ) -> None:
+        self.recorder = recorder
+        self.config = config
+        self.device = device
+        self.model = model
+        self.model_name = model_name
+        self.compute = device.stream("compute")
+        self.transfer = device.stream("transfer")
+        self.pool = PagePool(recorder, config.kv_pages, config.page_size)
+        self.arena = Arena(recorder, device, _layout(config, model))
+        self.table = BlockTable(
+            recorder,
+            device,
+            config.max_num_seqs,
+            config.row_width,
+            kernels.copy_row,
+            poison=config.poison_rows,
+        )
+        self.cache = open_cache(config.prefix_cache, recorder, self.pool)
+        self.lanes = Lanes(device, self.pool, self.table, self.cache, self.transfer, config.page_size)
+        self.scheduler = Scheduler(recorder, config, self.lanes)
+        self.runner = Runner(device, model, self.arena, self.table, self.compute, config.max_num_seqs)
+        self.counters = Counters()
+        self.steps = 0
+        self._requests: dict[str, Request] = {}
+        self._numbers = 0
+        self.arena.clear_all(self.compute)
+        self.table.clear(self.compute)
+        device.sync_all()
+
+    def add(self, message: Generate) -> Failed | None:
+        """Queue a request, or say in one line why it can't be served."""
+        limit = self.config.context_limit
+        failed = refusal(message, context_limit=limit, vocab=self.model.config.vocab)
+        if failed is None and len(self.scheduler.waiting) >= self.config.max_waiting:
+            failed = queue_full(message, len(self.scheduler.waiting))
+        if failed is not None:
+            return failed
+        self._numbers += 1
+        sampling = message.sampling
+        request = Request(
+            number=self._numbers,
+            id=message.id,
+            tokens=list(message.tokens),
+            prompt_tokens=len(message.tokens),
+            sampling=sampling,
+            seed=secrets.randbits(31) if sampling.seed is None else sampling.seed,
+            identity=Identity(model=self.model_name, salt=message.cache_salt),
+            limit=min(limit, len(message.tokens) + sampling.max_tokens),
+        )
+        self._requests[request.id] = request
+        self.scheduler.add(request)
+        self.recorder.arrive(request.number, request.id, request.prompt_tokens, sampling.max_tokens)
+        return None
+
+    def abort(self, public_id: str) -> None:
+        """Forget a request wherever it is; an unknown id is one that has just ended."""
+        request = self._requests.get(public_id)
+        if request is not None:
+            lane = request.lane
+            self._end(request)
+            self.recorder.finish(request.number, lane, "abort")
+
+    @property
+    def busy(self) -> bool:
+        """Is there anything to compute?"""
+        return bool(self._requests)
+
+    def step(self) -> list[Tokens | Failed]:
+        """Compute one step. DeviceError when the device failed: then nothing of it is settled."""
+        slices = self.scheduler.schedule(self.steps)
+        if not slices:
+            return []
+        self.lanes.order_before(self.compute)
+        prepared = prepare(slices, self.config.page_size)
+        launch = self.runner.launch(prepared, self.steps)
+        self._transact("begin", prepared, launch)
+        drawn = self.runner.wait(prepared)
+        self._transact("commit", prepared, launch)
+        told = self._settle(prepared, drawn, launch)
+        self.steps += 1
+        if self.recorder.keyframe_due():
+            self.recorder.keyframe(self.state())
+        return told
+
+    def _settle(self, prepared: Prepared, drawn: Drawn, launch: Launch) -> list[Tokens | Failed]:
+        for part in prepared.slices:
+            part.request.computed += part.length
+            self.lanes.keep(part.request)
+        told: list[Tokens | Failed] = []
+        for index, part in enumerate(prepared.sampling):
+            request = part.request
+            if drawn.finite[index]:
+                told.append(self._append(request, index, drawn))
+            else:
+                told.append(self._reject(request, launch))
+        return told
+
+    def _append(self, request: Request, index: int, drawn: Drawn) -> Tokens:
+        request.tokens.append(drawn.token[index])
+        self.counters.drew(request)
+        reason = self._ending(request)
+        if reason is not None:
+            lane = request.lane
+            self._end(request)
+            self.recorder.finish(request.number, lane, reason)
+        return drawn_tokens(request, index, drawn, reason)
+
+    def _ending(self, request: Request) -> str | None:
+        token, sampling = request.tokens[-1], request.sampling
+        if token in sampling.stop_token_ids:
+            return "stop"
+        if token in self.model.config.eos_ids and not sampling.ignore_eos:
+            return "stop"
+        return "length" if len(request.tokens) >= request.limit else None
+
+    def _reject(self, request: Request, launch: Launch) -> Failed:
+        """A distribution that is none: the symptom is recorded with the pages that it came from."""
+        lane, position = request.lane, request.computed - 1
+        self.recorder.nonfinite(
+            launch.id, request.number, lane, position, request.pages, self.pool.lives(request.pages)
+        )
+        self._end(request)
+        self.recorder.fail(request.number, lane, "invalid distribution")
+        return invalid_distribution(request)
+
+    def _end(self, request: Request) -> None:
+        del self._requests[request.id]
+        self.scheduler.remove(request)
+
+    def _transact(self, op: Literal["begin", "commit"], prepared: Prepared, launch: Launch) -> None:
+        """A lane's frontier is provisional from the launch until the host has seen it pass."""
+        for part in prepared.slices:
+            request = part.request
+            self.recorder.transaction(op, launch.id, request.lane, request.number, part.end)
+
+    def state(self) -> Keyframe:
+        """The whole state of pages and rows, as keyframes carry it."""
+        frame = Keyframe()
+        self.pool.keyframe(frame)
+        self.table.keyframe(frame)
+        return frame
+
+    def stats(self) -> Stats:
+        """Gauges and counters for `/metrics`."""
+        return Stats(
+            running=len(self.scheduler.running),
+            waiting=len(self.scheduler.waiting),
+            free_pages=self.pool.available(),
+            cached_pages=self.cache.pages(),
+            prompt_tokens=self.counters.prompt_tokens,
+            generation_tokens=self.counters.generation_tokens,
+            prefix_hit_tokens=self.counters.prefix_hit_tokens,
+            preemptions=self.scheduler.preemptions,
+            ring_events=self.recorder.events,
+            ring_lost=self.recorder.lost,
+        )
+
+    def check(self) -> None:
+        """Raise when pages, rows or cache contradict themselves."""
+        self.pool.check()
+        self.table.check()
+        self.cache.check()
+
+
+def _layout(config: EngineConfig, model: Decoder) -> KvLayout:
+    shape = model.config
+    return KvLayout(
+        pages=config.kv_pages,
+        layers=shape.layers,
+        page_size=config.page_size,
+        kv_heads=shape.kv_heads,
+        head_dim=shape.head_dim,
+        dtype=model.dtype,
+    )

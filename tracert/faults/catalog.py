@@ -1,0 +1,18 @@
+"""Every fault by its name."""
+
+from tracert.faults.fault import Fault
+from tracert.faults.ninfer_unordered_publish import NINFER_UNORDERED_PUBLISH
+
+FAULTS: dict[str, Fault] = {fault.name: fault for fault in (NINFER_UNORDERED_PUBLISH,)}
+
+
+class UnknownFault(ValueError):
+    """A name that is no fault; the message lists those that are."""
+
+
+def find_fault(name: str) -> Fault:
+    """The fault called `name`; UnknownFault otherwise."""
+    try:
+        return FAULTS[name]
+    except KeyError:
+        raise UnknownFault(f"no fault is called {name!r}; there are: {', '.join(FAULTS)}") from None
