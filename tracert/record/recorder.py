@@ -15,6 +15,14 @@ class Recorder(Protocol):
 
     enabled: bool
 
+    @property
+    def events(self) -> int:
+        """How many events were told."""
+
+    @property
+    def lost(self) -> int:
+        """How many of them the ring has overwritten since."""
+
     def alloc(self, pages: Sequence[int], lives: Sequence[int], holder: Holder, pool: int = 0) -> int:
         """Pages left the free list; each life is new, and `holder` holds it for writing."""
 
@@ -146,6 +154,8 @@ class NullRecorder:
     """The recorder that is off: same calls, no effect, so that no call site branches."""
 
     enabled = False
+    events = 0
+    lost = 0
 
     def __getattr__(self, name: str) -> Any:
         """Every event method: accepts anything, returns 0."""
