@@ -44,7 +44,7 @@ class Fence:
     handle: Any = field(default=None, compare=False, repr=False)
 
 
-class Stall(Exception):  # noqa: N818 - not an error: the device does not learn that it hangs
+class Stall(Exception):
     """Raised by a kernel that never returns: its stream is parked for good, the others go on.
 
     Only the simulated device knows it. It stands for a launch that waits for something that never comes;
