@@ -1,0 +1,333 @@
+"""The recorder that is on: each event is one record in the ring, and what it says of pages and rows
+becomes last facts.
+
+Methods only put values into slots (see `schema.py`): an event must cost nanoseconds. One process, any
+thread; after a fork the child's recorder is off, because the ring is the parent's.
+"""
+
+import os
+import weakref
+from collections.abc import Callable, Sequence
+from itertools import count
+from typing import Any, Literal
+
+import orjson
+
+from tracert.record.access import Access, Clear, Compute, Copy, Extent, Holder, Mode, Publish
+from tracert.record.layout import CHECKSUM_NONE, CURSOR, EVENTS, LOST
+from tracert.record.recorder import Keyframe
+from tracert.record.ring import Ring
+from tracert.record.schema import CODE
+from tracert.record.writer import PythonWriter, Writer
+
+PAGES_A_KEYFRAME_EVENT = 512
+
+_ALLOC, _HOLD, _DROP, _RETIRE, _FREE = (CODE[name] for name in ("alloc", "hold", "drop", "retire", "free"))
+_ROW_ACQUIRE, _ROW_RELEASE, _MAP, _UNMAP = (
+    CODE[name] for name in ("row_acquire", "row_release", "map", "unmap")
+)
+_LAUNCH, _PUBLISH, _COPY, _CLEAR = (CODE[name] for name in ("launch", "publish", "copy", "clear"))
+_FENCE_RECORD, _FENCE_WAIT, _FENCE_PASSED = (
+    CODE[name] for name in ("fence_record", "fence_wait", "fence_passed")
+)
+_SCHEDULE, _TRANSACTION, _STAGE = CODE["schedule"], CODE["transaction"], CODE["stage"]
+
+
+class RingRecorder:
+    """A `Recorder` that writes to `ring`."""
+
+    def __init__(self, ring: Ring) -> None:
+        self.enabled = True
+        self.ring = ring
+        self._page_size = ring.header.geometry.page_size
+        self._pages = ring.header.geometry.pages
+        self._word = ring.words
+        self._new_word = ring.word
+        self._sets = count(1)
+        self._keyframe_at = 0
+        self._keyframe_every = ring.header.geometry.slots // 4
+        self._use(_writer(ring))
+        alive = weakref.ref(self)
+        os.register_at_fork(after_in_child=lambda: _turn_off(alive()))
+
+    def _use(self, writer: Writer) -> None:
+        self._emit: Callable[..., int] = writer.emit
+        self._emit_pages: Callable[..., int] = writer.emit_pages
+        self._emit_pairs: Callable[..., int] = writer.emit_pairs
+        self._emit_words: Callable[..., int] = writer.emit_words
+        self._emit_json: Callable[..., int] = writer.emit_json
+
+    def turn_off(self) -> None:
+        """From now on nothing is recorded, and every method returns 0."""
+        self.enabled = False
+        self._emit = self._emit_pages = self._emit_pairs = _nothing
+        self._emit_words = self._emit_json = _nothing
+
+    @property
+    def events(self) -> int:
+        """How many events were told."""
+        return self.ring.counters[EVENTS]
+
+    @property
+    def lost(self) -> int:
+        """How many of them the ring has overwritten since."""
+        return self.ring.counters[LOST]
+
+    def alloc(self, pages: Sequence[int], lives: Sequence[int], holder: Holder, pool: int = 0) -> int:
+        """See `Recorder.alloc`."""
+        kind, number = holder
+        return self._emit_pages(_ALLOC, self._word[kind], pool, 0, number, 0, pages, lives)
+
+    def hold(self, pages: Sequence[int], lives: Sequence[int], holder: Holder, mode: Mode) -> int:
+        """See `Recorder.hold`."""
+        kind, number = holder
+        return self._emit_pages(_HOLD, self._word[kind], self._word[mode], 0, number, 0, pages, lives)
+
+    def drop(self, pages: Sequence[int], lives: Sequence[int], holder: Holder, mode: Mode) -> int:
+        """See `Recorder.drop`."""
+        kind, number = holder
+        return self._emit_pages(_DROP, self._word[kind], self._word[mode], 0, number, 0, pages, lives)
+
+    def retire(self, pages: Sequence[int], lives: Sequence[int], fence: int) -> int:
+        """See `Recorder.retire`."""
+        return self._emit_pages(_RETIRE, 0, 0, 0, fence, 0, pages, lives)
+
+    def free(self, pages: Sequence[int], lives: Sequence[int]) -> int:
+        """See `Recorder.free`."""
+        return self._emit_pages(_FREE, 0, 0, 0, 0, 0, pages, lives)
+
+    def row_acquire(self, row: int, generation: int, request: int) -> int:
+        """See `Recorder.row_acquire`."""
+        return self._emit(_ROW_ACQUIRE, row, generation, 0, 0, 0, request, 0)
+
+    def row_release(self, row: int, generation: int, request: int) -> int:
+        """See `Recorder.row_release`."""
+        return self._emit(_ROW_RELEASE, row, generation, 0, 0, 0, request, 0)
+
+    def map(self, row: int, generation: int, index: int, pages: Sequence[int], lives: Sequence[int]) -> int:
+        """See `Recorder.map`."""
+        return self._emit_pages(_MAP, row, generation, index, 0, 0, pages, lives)
+
+    def unmap(self, row: int, generation: int, index: int, pages: Sequence[int], lives: Sequence[int]) -> int:
+        """See `Recorder.unmap`."""
+        return self._emit_pages(_UNMAP, row, generation, index, 0, 0, pages, lives)
+
+    def stage(self, staging: int, nbytes: int) -> int:
+        """See `Recorder.stage`."""
+        return self._emit(_STAGE, staging, 0, 0, 0, 0, nbytes, 0)
+
+    def launch(self, launch: int, stream: int, ordinal: int, kernel: str, access: Access) -> int:
+        """See `Recorder.launch`."""
+        name = self._text(kernel)
+        if type(access) is Compute:
+            phase, uses, reads, writes = self._text(access.phase), access.uses, access.reads, access.writes
+            return self._emit_words(
+                _LAUNCH,
+                stream,
+                name,
+                phase,
+                access.step,
+                len(uses),
+                launch,
+                ordinal,
+                len(reads),
+                len(writes),
+                uses,
+                reads,
+                writes,
+                access.resources,
+            )
+        if isinstance(access, Publish):
+            first = access.first
+            entries = tuple(
+                zip(range(first, first + len(access.pages)), access.pages, access.lives, strict=True)
+            )
+            return self._emit_words(
+                _PUBLISH,
+                stream,
+                name,
+                access.row,
+                access.generation,
+                access.epoch,
+                launch,
+                ordinal,
+                access.staging,
+                entries,
+            )
+        if isinstance(access, Copy):
+            source = access.source
+            return self._emit_words(
+                _COPY, stream, name, len(source), 0, 0, launch, ordinal, source, access.target
+            )
+        if isinstance(access, Clear):
+            target = access.target
+            if len(target) == self._pages and self._is_everything(target):
+                return self._emit(_CLEAR, stream, name, 1, len(target), 0, launch, ordinal)
+            return self._emit_words(_CLEAR, stream, name, None, None, 0, launch, ordinal, target)
+        raise TypeError(f"{type(access).__name__} is no access that a launch can have")
+
+    def _text(self, text: str) -> int:
+        index = self._word.get(text)
+        return self._new_word(text) if index is None else index
+
+    def _is_everything(self, target: Sequence[Extent]) -> bool:
+        end = self._page_size
+        return all(extent == (page, 0, 0, end) for page, extent in enumerate(target))
+
+    def fence_record(self, fence: int, stream: int, ordinal: int) -> int:
+        """See `Recorder.fence_record`."""
+        return self._emit(_FENCE_RECORD, stream, 0, 0, 0, 0, fence, ordinal)
+
+    def fence_wait(self, fence: int, stream: int, record_seq: int) -> int:
+        """See `Recorder.fence_wait`."""
+        return self._emit(_FENCE_WAIT, stream, 0, 0, 0, 0, fence, record_seq)
+
+    def fence_passed(
+        self, *, fence: int | None = None, stream: int | None = None, device: bool = False
+    ) -> int:
+        """See `Recorder.fence_passed`."""
+        return self._emit(_FENCE_PASSED, stream, 1 if device else None, 0, 0, 0, fence, 0)
+
+    def insert(
+        self,
+        node: int,
+        digest: bytes,
+        parent: int,
+        pages: Sequence[int],
+        lives: Sequence[int],
+        identity: int,
+    ) -> int:
+        """See `Recorder.insert`. Of the digest the first 8 bytes are kept, of the identity 63 bits."""
+        code = CODE["insert"]
+        return self._emit_pairs(
+            code, node, parent, 0, 0, 0, _digest(digest), identity & _MASK63, pages, lives
+        )
+
+    def evict(self, node: int, pages: Sequence[int], lives: Sequence[int]) -> int:
+        """See `Recorder.evict`."""
+        return self._emit_pairs(CODE["evict"], node, 0, 0, 0, 0, 0, 0, pages, lives)
+
+    def match(
+        self,
+        request: int,
+        node: int,
+        digest: bytes,
+        identity: int,
+        hit_tokens: int,
+        pages: Sequence[int],
+        lives: Sequence[int],
+        lookup_ns: int,
+    ) -> int:
+        """See `Recorder.match`. A lookup counts up to 4 s."""
+        return self._emit_pairs(
+            CODE["match"],
+            node,
+            0,
+            request,
+            hit_tokens,
+            min(lookup_ns, _LONGEST_NS),
+            _digest(digest),
+            identity & _MASK63,
+            pages,
+            lives,
+        )
+
+    def arrive(self, request: int, public_id: str, prompt_tokens: int, max_tokens: int) -> int:
+        """See `Recorder.arrive`."""
+        text = orjson.dumps({"id": public_id})
+        return self._emit_json(CODE["arrive"], prompt_tokens, max_tokens, 0, 0, 0, request, 0, text)
+
+    def schedule(
+        self, request: int, row: int, phase: str, step: int, scheduled: int, computed: int, pages: int
+    ) -> int:
+        """See `Recorder.schedule`."""
+        return self._emit(_SCHEDULE, row, self._text(phase), step, scheduled, computed, request, pages)
+
+    def preempt(self, request: int, row: int, step: int, reason: str) -> int:
+        """See `Recorder.preempt`."""
+        return self._emit(CODE["preempt"], row, step, self._text(reason), 0, 0, request, 0)
+
+    def finish(self, request: int, row: int, reason: str) -> int:
+        """See `Recorder.finish`."""
+        return self._emit(CODE["finish"], row, 0, self._text(reason), 0, 0, request, 0)
+
+    def fail(self, request: int, row: int, reason: str) -> int:
+        """See `Recorder.fail`."""
+        text = orjson.dumps({"reason": reason})
+        return self._emit_json(CODE["fail"], row, 0, 0, 0, 0, request, 0, text)
+
+    def transaction(
+        self, op: Literal["begin", "commit", "abort"], transaction: int, row: int, request: int, frontier: int
+    ) -> int:
+        """See `Recorder.transaction`."""
+        return self._emit(_TRANSACTION, row, self._word[op], frontier, 0, 0, request, transaction)
+
+    def nonfinite(
+        self,
+        launch: int,
+        request: int,
+        row: int,
+        position: int,
+        pages: Sequence[int],
+        lives: Sequence[int],
+        layer: int = -1,
+    ) -> int:
+        """See `Recorder.nonfinite`."""
+        return self._emit_pairs(CODE["nonfinite"], row, position, layer, 0, 0, launch, request, pages, lives)
+
+    def error(
+        self, code: int, name: str, message: str, stream: int | None, observed_at: str, detail: dict[str, Any]
+    ) -> int:
+        """See `Recorder.error`. It also becomes the ring's last error, which a dump's header quotes."""
+        said: dict[str, Any] = {"code": code, "name": name, "message": message}
+        if stream is not None:
+            said["stream"] = stream
+        said |= {"observed_at": observed_at, "detail": detail}
+        if self.enabled:
+            self.ring.error(said)
+        return self._emit_json(CODE["error"], 0, 0, 0, 0, 0, 0, 0, orjson.dumps(said, default=str))
+
+    def keyframe_due(self) -> bool:
+        """See `Recorder.keyframe_due`: a quarter of the ring after the last one."""
+        return self.enabled and self.ring.counters[CURSOR] - self._keyframe_at >= self._keyframe_every
+
+    def keyframe(self, state: Keyframe) -> int:
+        """See `Recorder.keyframe`. Returns the seq of the set's end."""
+        number = next(self._sets)
+        for start in range(0, len(state.pages), PAGES_A_KEYFRAME_EVENT):
+            part = state.pages[start : start + PAGES_A_KEYFRAME_EVENT]
+            pages = [(page, life, condition, len(holders)) for page, life, condition, holders in part]
+            holders = [(*holder, mode) for *_, holders in part for holder, mode in holders]
+            self._emit_words(CODE["keyframe"], number, len(part), 0, 0, 0, 0, 0, pages, holders)
+        for row, generation, request, epoch, entries in state.rows:
+            numbered = [(index, page, life) for index, (page, life) in enumerate(entries)]
+            self._emit_words(CODE["keyframe_row"], number, row, generation, epoch, 0, request, 0, numbered)
+        end = self._emit(CODE["keyframe_end"], number, len(state.pages), len(state.rows), 0, 0, 0, 0)
+        self._keyframe_at = self.ring.counters[CURSOR]
+        return end
+
+
+_MASK63 = (1 << 63) - 1
+_LONGEST_NS = 0xFFFFFFFE
+
+
+def _digest(digest: bytes) -> int:
+    return int.from_bytes(digest[:8].ljust(8, b"\0"), "big")
+
+
+def _writer(ring: Ring) -> Writer:
+    """The writer that the ring's header promises."""
+    if ring.header.checksum == CHECKSUM_NONE:
+        return PythonWriter(ring)
+    from tracert.record._ring import Writer as NativeWriter
+
+    return NativeWriter(ring)
+
+
+def _turn_off(recorder: RingRecorder | None) -> None:
+    if recorder is not None:
+        recorder.turn_off()
+
+
+def _nothing(*_: object) -> int:
+    return 0
