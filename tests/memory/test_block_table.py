@@ -153,6 +153,24 @@ def test_check_finds_a_publish_that_was_skipped() -> None:
         bench.table.check()
 
 
+def test_a_wrapped_take_can_rewrite_staging_under_a_copy() -> None:
+    """With one buffer for all, some schedule lets a later row's pages land in an earlier row."""
+
+    def rows_under(seed: int, *, reuse: bool) -> list[list[int]]:
+        bench = Bench(schedule=f"random:{seed}")
+        if reuse:
+            buffer = bench.table.staging.take()
+            bench.table.staging.take = lambda: buffer  # type: ignore[method-assign]
+        for page in (3, 4):
+            bench.table.activate(bench.table.acquire(page), [page], [1], bench.stream)
+        return bench.rows()
+
+    sound = [[3, 0, 0, 0, 0, 0], [4, 0, 0, 0, 0, 0]]
+    wrong = [[4, 0, 0, 0, 0, 0], [4, 0, 0, 0, 0, 0]]
+    assert all(rows_under(seed, reuse=False) == sound for seed in range(20))
+    assert any(rows_under(seed, reuse=True) == wrong for seed in range(20))
+
+
 def test_a_wide_row_is_published_whole() -> None:
     """262,144 tokens of 16 a page are 16,384 entries, one publish."""
     bench = Bench(rows=1, width=16_384)

@@ -179,6 +179,22 @@ def test_evicts_the_least_recently_used_leaf() -> None:
     bench.check()
 
 
+def test_a_parent_is_as_young_as_the_child_that_was_used() -> None:
+    """A use of a leaf was a use of its path, also when the leaf has gone before."""
+    bench = Bench()
+    holder = Holder("request", 1)
+    pages = bench.pool.alloc(2, holder)
+    bench.cache.insert(1, [1, 1, 1, 1], pages, MODEL, 2)
+    between = bench.compute(2, [2, 2])
+    bench.cache.insert(1, [1, 1, 1, 1], pages, MODEL, 4)
+    bench.pool.drop(pages, holder)
+    assert bench.cache.evict(1) == 1
+    bench.pool.drop(between, Holder("request", 2))
+    assert bench.cache.evict(1) == 1
+    assert [event["pages"][0][0] for event in bench.history.of("evict")] == [pages[1], between[0]]
+    bench.check()
+
+
 def test_a_page_in_use_is_not_evicted() -> None:
     """Its holders are the lock: it goes when the request has gone."""
     bench = Bench()
@@ -216,9 +232,19 @@ def test_reset_forgets_everything_but_takes_no_page_away() -> None:
     bench.check()
 
 
-def weak(secret: bytes, parent: bytes, block: bytes) -> bytes:
-    """A digest of one bit."""
-    return bytes([chained(secret, parent, block)[0] & 1])
+def weak(bits: int) -> Digest:
+    """A digest of few bits."""
+    return lambda secret, parent, block: bytes([chained(secret, parent, block)[0] % 2**bits])
+
+
+def test_nothing_is_cached_below_a_collision() -> None:
+    """Pages behind another front must not hang below the node that collided."""
+    bench = Bench(digest=lambda secret, parent, block: parent + block[-4:])
+    pages = bench.compute(1, [1, 2])
+    bench.compute(2, [3, 2, 5, 6])
+    assert bench.cache.match(3, [1, 2, 5, 6, 7], MODEL).pages == pages
+    assert bench.cache.pages() == 1
+    bench.check()
 
 
 def test_a_collision_is_a_miss() -> None:
@@ -239,7 +265,7 @@ steps = st.tuples(
 
 
 @settings(max_examples=200, deadline=None)
-@given(st.lists(steps, max_size=12), st.sampled_from([weak, chained]))
+@given(st.lists(steps, max_size=12), st.sampled_from([weak(1), weak(3), chained]))
 def test_a_match_has_the_tokens_of_its_pages(work: list[tuple[str, list[int], int]], digest: Digest) -> None:
     """Whatever collides, each page matched was computed for just this front and identity."""
     bench = Bench(pages=200, digest=digest)

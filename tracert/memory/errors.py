@@ -5,7 +5,7 @@ class LayoutError(ValueError):
     """The cache cannot be laid out as asked."""
 
 
-class NoRoom(RuntimeError):  # noqa: N818 - it is no failure, and reads as what happened
+class NoRoom(RuntimeError):
     """More pages or rows were asked for than are free; nothing was granted."""
 
 

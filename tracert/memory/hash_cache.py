@@ -9,7 +9,9 @@ with pages of its own: the bytes are equal, and leaves go first, so no node lose
 
 Eviction is least recently used, leaves first. A use of a node is a use of its whole path; a parent learns
 of it when the child is evicted, which is the first time that it matters. A page that anyone beside the
-node holds is in use: the pool's holders are the lock.
+node holds is in use: the pool's holders are the lock. The heap has every leaf, perhaps under a `used` of
+the past; an entry of a node that has children since is older than theirs, so it is met, and thrown
+away, before them: no node is in the heap twice.
 """
 
 import heapq
@@ -50,8 +52,6 @@ class Node:
     life: int
     used: int
     children: int = 0
-    queued: bool = True
-    """Stands in the eviction heap, perhaps under a `used` of the past."""
 
 
 class HashCache:
@@ -144,8 +144,8 @@ class HashCache:
             used, number = heapq.heappop(self._heap)
             node = self._nodes[number]
             if node.children:
-                node.queued = False
-            elif node.used != used:
+                continue
+            if node.used != used:
                 heapq.heappush(self._heap, (node.used, number))
             elif self._pool.count(node.page) > 1:
                 in_use.append((used, number))
@@ -190,7 +190,7 @@ class HashCache:
         for number, node in self._nodes.items():
             if node.children != children[number]:
                 wrong.append(f"node {number} counts {node.children} children and has {children[number]}")
-            if node.queued != (number in queued) or not (node.children or node.queued):
+            if not node.children and number not in queued:
                 wrong.append(f"node {number} can't be evicted")
         if len(self._by_digest) != len(self._nodes):
             wrong.append(f"{len(self._by_digest)} digests for {len(self._nodes)} nodes")
@@ -221,8 +221,7 @@ class HashCache:
             return
         parent.children -= 1
         parent.used = max(parent.used, node.used)
-        if not (parent.children or parent.queued):
-            parent.queued = True
+        if not parent.children:
             heapq.heappush(self._heap, (parent.used, parent.number))
 
     def _use(self, node: Node) -> None:

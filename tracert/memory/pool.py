@@ -93,7 +93,6 @@ class PagePool:
             self._life[page] += 1
             self._count[page] = 1
             self._holders[page][holder] = "write"
-            self._guard[page] = None
         self._move(granted, "held")
         self._recorder.alloc(granted, self.lives(granted), holder)
         return granted
