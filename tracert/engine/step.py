@@ -128,16 +128,20 @@ class Engine:
         return told
 
     def _settle(self, prepared: Prepared, drawn: Drawn, launch: Launch) -> list[Tokens | Failed]:
+        told: list[Tokens | Failed] = []
+        rejected = {
+            part.request for part, sound in zip(prepared.sampling, drawn.finite, strict=True) if not sound
+        }
         for part in prepared.slices:
             part.request.computed += part.length
-            self.lanes.keep(part.request)
-        told: list[Tokens | Failed] = []
+            # Pages that led to no distribution must not become somebody's prefix.
+            if part.request not in rejected:
+                self.lanes.keep(part.request)
         for index, part in enumerate(prepared.sampling):
-            request = part.request
-            if drawn.finite[index]:
-                told.append(self._append(request, index, drawn))
+            if part.request in rejected:
+                told.append(self._reject(part.request, launch))
             else:
-                told.append(self._reject(request, launch))
+                told.append(self._append(part.request, index, drawn))
         return told
 
     def _append(self, request: Request, index: int, drawn: Drawn) -> Tokens:

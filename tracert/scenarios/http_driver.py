@@ -47,8 +47,8 @@ class _Failure(Exception):
         self.error = error
 
 
-def drive_http(url: str, workload: Workload, show: Callable[[Said], None]) -> HttpOutcome:
-    """Run the workload against the server at `url`; `show` is called from several threads, one at a time."""
+def drive_http(url: str, model: str, workload: Workload, show: Callable[[Said], None]) -> HttpOutcome:
+    """Run the workload against the model served at `url`; `show` is called from a thread a time."""
     outcome = HttpOutcome()
     lock, over = threading.Lock(), threading.Event()
 
@@ -58,7 +58,7 @@ def drive_http(url: str, workload: Workload, show: Callable[[Said], None]) -> Ht
 
     def speak(conversation: Conversation) -> None:
         with httpx.Client(base_url=url, timeout=600) as client:
-            _converse(client, conversation, workload.answer_tokens, show_one, outcome, over)
+            _converse(client, model, conversation, workload.answer_tokens, show_one, outcome, over)
 
     threads = [
         threading.Thread(target=speak, args=(one,), name=one.name, daemon=True)
@@ -73,6 +73,7 @@ def drive_http(url: str, workload: Workload, show: Callable[[Said], None]) -> Ht
 
 def _converse(
     client: httpx.Client,
+    model: str,
     conversation: Conversation,
     answer_tokens: int,
     show: Callable[[Said], None],
@@ -87,7 +88,7 @@ def _converse(
         messages.append({"role": "user", "content": question})
         answer = ""
         try:
-            for piece in _stream(client, messages, answer_tokens):
+            for piece in _stream(client, model, messages, answer_tokens):
                 answer += piece
                 show(Said(conversation.name, turn, "piece", piece))
         except _Failure as failure:
@@ -101,9 +102,11 @@ def _converse(
         messages.append({"role": "assistant", "content": answer})
 
 
-def _stream(client: httpx.Client, messages: list[dict[str, str]], answer_tokens: int) -> Iterator[str]:
+def _stream(
+    client: httpx.Client, model: str, messages: list[dict[str, str]], answer_tokens: int
+) -> Iterator[str]:
     body = {
-        "model": "default",
+        "model": model,
         "messages": messages,
         "max_tokens": answer_tokens,
         "temperature": 0,

@@ -1,0 +1,150 @@
+"""Assembles an engine with its black box, in this process. Imports torch."""
+
+import os
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from tracert_kernels.dispatch import for_device
+
+from tracert.cli.options import EngineOptions, parse_size
+from tracert.device.open import open_device
+from tracert.engine.config import EngineConfig
+from tracert.engine.step import Engine
+from tracert.faults.catalog import find_fault
+from tracert.memory.layout import KvLayout
+from tracert.messages.messages import Ready
+from tracert.models.config import ModelConfig
+from tracert.models.decoder import Decoder
+from tracert.models.fetch import resolve
+from tracert.models.load import load_model
+from tracert.record.dump import dump_path, write_dump
+from tracert.record.layout import Geometry
+from tracert.record.recorder import NullRecorder, Recorder
+from tracert.record.ring import Ring, ring_path
+from tracert.record.ring_recorder import RingRecorder
+
+
+@dataclass(frozen=True)
+class Assembly:
+    """An engine and how to write down what happened to it; `ring` None when nothing is recorded."""
+
+    engine: Engine
+    ring: Ring | None
+    ready: Ready
+    write_dump: Callable[[str, dict[str, Any] | None], str | None]
+    """(reason, error) -> path of the dump; None when nothing is recorded."""
+
+
+def assemble(options: EngineOptions) -> Assembly:
+    """The engine that `options` describe, with their fault planted. Errors are one line each."""
+    fault = find_fault(options.fault) if options.fault else None
+    source = resolve(options.model)
+    kind = _device_kind(options)
+    model = load_model(source, options.dtype, kind)
+    config = _config(options, model)
+    ring = _ring(options, config, model, source.name) if options.record else None
+    recorder: Recorder = RingRecorder(ring) if ring else NullRecorder()
+    device = open_device(
+        recorder,
+        options.device,
+        schedule=options.schedule,
+        hang_seconds=options.hang_seconds,
+        progress=ring.progress if ring else None,
+    )
+    engine = Engine(recorder, config, device, model, for_device(kind), source.name)
+    if ring:
+        for stream in device.streams():
+            ring.name_stream(stream.id, stream.name, blocking=stream.blocking)
+    if fault:
+        fault.plant(engine)
+    ready = Ready(
+        model=source.name,
+        max_model_len=config.context_limit,
+        kv_pages=config.kv_pages,
+        page_size=config.page_size,
+        ring=str(ring.path) if ring else None,
+        pid=os.getpid(),
+    )
+
+    def dump(reason: str, error: dict[str, Any] | None) -> str | None:
+        if ring is None:
+            return None
+        ring.device_state(device.state)
+        target = dump_path(Path(options.record_dir), reason)
+        return str(write_dump(ring.path, target, reason=reason, error=error).path)
+
+    return Assembly(engine, ring, ready, dump)
+
+
+def _device_kind(options: EngineOptions) -> str:
+    """Where the weights go: torch's name for the device that `open_device` will open."""
+    import torch
+
+    if options.device == "cpu" or options.schedule != "eager":
+        return "cpu"
+    return "cuda" if torch.cuda.is_available() else "cpu"
+
+
+def _config(options: EngineOptions, model: Decoder) -> EngineConfig:
+    shape = model.config
+    longest = options.max_model_len or shape.max_position
+    page = KvLayout(
+        2, shape.layers, options.page_size, shape.kv_heads, shape.head_dim, model.dtype
+    ).page_bytes
+    pages = options.kv_pages or parse_size(options.kv_memory) // page
+    return EngineConfig(
+        kv_pages=pages,
+        page_size=options.page_size,
+        max_model_len=min(longest, shape.max_position),
+        max_num_seqs=options.max_num_seqs,
+        max_num_batched_tokens=options.max_num_batched_tokens,
+        max_prefill_tokens=options.max_prefill_tokens or options.max_num_batched_tokens,
+        max_waiting=options.max_waiting,
+        prefix_cache=options.prefix_cache,
+        poison_rows=options.poison_rows,
+    )
+
+
+def _ring(options: EngineOptions, config: EngineConfig, model: Decoder, name: str) -> Ring:
+    """A ring that says in its header how this engine was built; `reproduce` is read from there."""
+    geometry = Geometry(
+        slots=options.ring_events,
+        pages=config.kv_pages,
+        page_size=config.page_size,
+        rows=config.max_num_seqs,
+        row_width=config.row_width,
+    )
+    directory = Path(options.record_dir)
+    about = {
+        "config": {
+            **msgspec.to_builtins(options),
+            **asdict(config),
+            "rows": config.max_num_seqs,
+            "row_width": config.row_width,
+            "kv_dtype": str(model.dtype).removeprefix("torch."),
+            "layout": _layout(config, model.config, model),
+        },
+        "model": {"name": name, **_shape(model.config)},
+        "fault": options.fault,
+    }
+    ring = Ring.create(ring_path(directory), geometry, about)
+    if options.sync_ring:
+        ring.sync_every(options.sync_ring)
+    return ring
+
+
+def _layout(config: EngineConfig, shape: ModelConfig, model: Decoder) -> dict[str, Any]:
+    """How token positions map to bytes, for readers of the dump."""
+    return {
+        "order": ["page", "layer", "key_value", "position", "kv_head", "head_dim"],
+        "shape": [config.kv_pages, shape.layers, 2, config.page_size, shape.kv_heads, shape.head_dim],
+        "item_bytes": model.dtype.itemsize,
+    }
+
+
+def _shape(shape: ModelConfig) -> dict[str, Any]:
+    names = ("architecture", "layers", "hidden", "heads", "kv_heads", "head_dim", "vocab", "max_position")
+    return {name: getattr(shape, name) for name in names}

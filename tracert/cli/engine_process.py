@@ -1,0 +1,41 @@
+"""The engine process: `python -m tracert.cli.engine_process OPTIONS ADDRESS`, started by the API process.
+
+OPTIONS is EngineOptions as JSON. What can't be assembled is one line on standard error and exit code 1.
+"""
+
+import os
+import signal
+import sys
+
+import msgspec
+
+from tracert.cli.errors import explain_failure
+from tracert.cli.options import EngineOptions
+
+
+def main() -> int:
+    """Assemble, connect, serve; the exit code."""
+    options, address = msgspec.json.decode(sys.argv[1], type=EngineOptions), sys.argv[2]
+    # The API process decides when to stop, and says so; it is what a terminal's Ctrl-C is for.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        from tracert.cli.assemble import assemble
+        from tracert.engine.loop import serve
+        from tracert.messages.transport import ApiLink
+
+        assembly = assemble(options)
+        link = ApiLink(address)
+        try:
+            return serve(assembly.engine, link, assembly.ready, assembly.write_dump)
+        finally:
+            link.close()
+    except Exception as error:
+        if os.environ.get("TRACERT_TRACEBACK"):
+            raise
+        line, code = explain_failure(error)
+        print(f"tracert: {line}", file=sys.stderr)
+        return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,61 @@
+"""`tracert generate PROMPT`: one answer in this process, no server. Imports torch."""
+
+from typing import Annotated
+
+import typer
+
+from tracert.cli.options import EngineOptions, takes_engine_options
+
+
+@takes_engine_options
+def generate(
+    options: EngineOptions,
+    prompt: Annotated[str, typer.Argument(help="What the user says, or the text to go on with (--raw).")],
+    raw: Annotated[bool, typer.Option(help="Without the model's chat template.")] = False,
+    max_tokens: Annotated[int, typer.Option(min=1, help="Length of the answer, at most.")] = 128,
+    temperature: Annotated[float, typer.Option(min=0, help="0 is greedy.")] = 0.0,
+    top_p: Annotated[float, typer.Option(help="Keep the most likely tokens up to this probability.")] = 1.0,
+    top_k: Annotated[int, typer.Option(min=0, help="Keep so many of the most likely tokens; 0: all.")] = 0,
+    seed: Annotated[int | None, typer.Option(help="The same seed, the same answer.")] = None,
+) -> None:
+    """Answer one prompt on standard output, as it comes."""
+    from tracert.cli.assemble import assemble
+    from tracert.cli.errors import CommandError
+    from tracert.engine.boundary import record_failure
+    from tracert.messages.messages import Failed, Generate, Sampling
+    from tracert.models.fetch import resolve
+    from tracert.models.load import load_tokenizer
+
+    if not 0 < top_p <= 1:
+        raise typer.BadParameter(f"--top-p {top_p} is not between 0 and 1")
+    tokenizer = load_tokenizer(resolve(options.model))
+    text = prompt if raw else tokenizer.render_chat([{"role": "user", "content": prompt}])
+    assembly = assemble(options)
+    engine = assembly.engine
+    message = Generate(
+        id="generate",
+        tokens=tokenizer.encode(text, add_special=raw),
+        sampling=Sampling(
+            max_tokens=max_tokens, temperature=temperature, top_p=top_p, top_k=top_k, seed=seed
+        ),
+    )
+    refused = engine.add(message)
+    if refused is not None:
+        raise CommandError(refused.message)
+    pieces = tokenizer.stream()
+    try:
+        while engine.busy:
+            for told in engine.step():
+                if isinstance(told, Failed):
+                    raise CommandError(told.message)
+                print(pieces.push(told.tokens), end="", flush=True)
+    except CommandError:
+        raise
+    except Exception as raised:
+        reason, error = record_failure(engine.recorder, raised)
+        dump = assembly.write_dump(reason, error)
+        raise CommandError(
+            f"{error['name']} ({error['code']}): {error['message']}"
+            + (f"; see tracert postmortem {dump}" if dump else "; run with --record to know more")
+        ) from raised
+    print(pieces.finish())
