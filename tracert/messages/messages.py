@@ -118,7 +118,7 @@ class Died(Message, frozen=True):
     """Engine to API, its last words: the device failed or the engine raised; the dump is written."""
 
     code: int
-    """The device's error code; 0 when it was not the device, but an exception in the engine."""
+    """The device's error code; not positive when it was not the device, but an exception in the engine."""
     name: str
     message: str
     dump: str | None

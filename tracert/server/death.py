@@ -25,7 +25,7 @@ class EngineDeath:
     def reason(self) -> str:
         """The reason for a dump's header: device-error, exception, hang, killed or exit."""
         if self.words is not None:
-            return "device-error" if self.words.code else "exception"
+            return "device-error" if self.words.code > 0 else "exception"
         if self.hung:
             return "hang"
         return "killed" if self.exit_status < 0 else "exit"
@@ -48,7 +48,7 @@ class EngineDeath:
     def sentence(self) -> str:
         """What happened, as a sentence without a full stop."""
         if self.words is not None:
-            code = f" ({self.words.code})" if self.words.code else ""
+            code = f" ({self.words.code})" if self.words.code > 0 else ""
             return f"the engine failed: {self.words.name}{code}, {self.words.message}"
         if self.hung:
             return "the engine made no progress and was killed"

@@ -258,7 +258,7 @@ class Supervisor:
     async def _mourn(self, death: EngineDeath) -> EngineLostError:
         """Have the history saved, then tell everybody who waits."""
         self._metrics.engine_deaths.inc()
-        if death.words is not None and death.words.code:
+        if death.reason == "device-error":
             self._metrics.device_errors.inc()
         self._metrics.engine_lost()
         dump = death.words.dump if death.words is not None else None
