@@ -1,4 +1,4 @@
-"""`tracert demo`: a real server with a planted bug, real clients, the crash, and the report. Needs no torch."""
+"""`tracert demo`: a real server with a planted bug, real clients, the crash, the report. Needs no torch."""
 
 import sys
 from typing import TYPE_CHECKING, Annotated, Any

@@ -1,4 +1,4 @@
-"""Runs a scenario in this process: assembles its engine, drives it by step, writes its dump. Imports torch."""
+"""Runs a scenario here: assembles its engine, drives it by step, writes its dump. Imports torch."""
 
 import tempfile
 from pathlib import Path

@@ -1,0 +1,134 @@
+"""What a launch declares is what its kernel touches: the reader's history rests on it."""
+
+import random
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import pytest
+import torch
+from tracert_kernels.dispatch import for_device
+
+from tests.engine.conftest import greedy, run
+from tracert.device.device import Kernel, Launch, Stream
+from tracert.device.simulated import SimDevice
+from tracert.engine.config import EngineConfig
+from tracert.engine.step import Engine
+from tracert.record.access import Access, Clear, Compute, Publish
+from tracert.record.recorder import NullRecorder
+
+PAGE = 16
+
+
+class SuspiciousDevice(SimDevice):
+    """Runs each kernel with everything poisoned that it did not declare to read, and looks what it wrote."""
+
+    engine: Engine | None = None
+    checked = 0
+
+    def launch(self, stream: Stream, kernel: Kernel, *args: Any, access: Access) -> Launch:
+        if self.engine is None:
+            return super().launch(stream, kernel, *args, access=access)
+        reads, writes = _declared(self.engine, access)
+        arena = self.engine.arena.cache._tensor
+        table = self.engine.table.memory._tensor
+
+        def suspicious(*tensors: Any) -> None:
+            readable = _mask(arena, reads)
+            writable = _mask(arena, writes)
+            kept = arena.clone()
+            arena[~(readable | writable)] = torch.nan
+            table_before = table.clone()
+            before = arena.clone()
+            kernel(*tensors)
+            changed = ~((arena == before) | (arena.isnan() & before.isnan()))
+            assert not (changed & ~writable).any(), f"{kernel.__name__} wrote what it did not declare"
+            _assert_table(table_before, table, access, kernel)
+            arena[~(readable | writable)] = kept[~(readable | writable)]
+            self.checked += 1
+
+        suspicious.__name__ = kernel.__name__
+        return super().launch(stream, suspicious, *args, access=access)
+
+
+def _declared(engine: Engine, access: Access) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+    """(page, position) pairs that the access reads and writes, through the rows as they were published."""
+    if isinstance(access, Clear):
+        return [], [(page, at) for page, _, first, end in access.target for at in range(first, end)]
+    if not isinstance(access, Compute):
+        return [], []
+    reads: list[tuple[int, int]] = []
+    writes: list[tuple[int, int]] = []
+    for use in access.uses:
+        pages = [page for page, _ in engine.table.published(use.row)]
+        assert use.walked == -(-use.end // PAGE)
+        reads += [(pages[at // PAGE], at % PAGE) for at in range(use.end)]
+        writes += [(pages[at // PAGE], at % PAGE) for at in range(use.start, use.end)]
+    return reads, writes
+
+
+def _mask(arena: torch.Tensor, positions: Iterable[Sequence[int]]) -> torch.Tensor:
+    mask = torch.zeros(arena.shape, dtype=torch.bool)
+    for page, at in positions:
+        mask[page, :, :, at] = True
+    return mask
+
+
+def _assert_table(before: torch.Tensor, after: torch.Tensor, access: Access, kernel: Kernel) -> None:
+    expected = before.clone()
+    if isinstance(access, Publish):
+        expected[access.row, access.first : access.first + len(access.pages)] = torch.tensor(access.pages)
+    assert torch.equal(expected, after), f"{kernel.__name__} wrote the block table otherwise than declared"
+
+
+@pytest.fixture
+def suspicious(model):
+    """An engine on the suspicious device, and the device."""
+
+    def make(**config: Any) -> tuple[Engine, SuspiciousDevice]:
+        device = SuspiciousDevice(NullRecorder())
+        settings = {"kv_pages": 24, "max_model_len": 256, "max_num_seqs": 3, **config}
+        engine = Engine(
+            NullRecorder(), EngineConfig(**settings), device, model, for_device("cpu"), "tiny-random"
+        )
+        device.engine = engine
+        return engine, device
+
+    return make
+
+
+@pytest.mark.parametrize(
+    "config",
+    [{}, {"max_prefill_tokens": 7}, {"poison_rows": True}, {"kv_pages": 9, "prefix_cache": "none"}],
+    ids=["plain", "chunked", "poisoned rows", "preemption"],
+)
+def test_kernels_touch_what_their_launch_declares(suspicious, plain, config):
+    """Poison around the declared reads changes no token, and nothing outside the declared writes changes."""
+    engine, device = suspicious(**config)
+    prompts = {f"r{seed}": random.Random(seed).choices(range(256), k=21 + 9 * seed) for seed in range(4)}
+    for name, prompt in prompts.items():
+        engine.add(greedy(name, prompt, 12))
+    answers, _ = run(engine)
+    assert {name: plain(prompt, 12) for name, prompt in prompts.items()} == answers
+    assert device.checked > 24
+
+
+def test_the_suspicion_is_not_idle(suspicious):
+    """A kernel that reads one position more than declared gives another answer, or none."""
+    engine, device = suspicious()
+    attend = engine.model._kernels.paged_attention
+
+    class Greedy:
+        def __getattr__(self, name: str) -> Any:
+            return getattr(for_device("cpu"), name)
+
+        def paged_attention(self, out, query, cache, table, rows, start, context, scale, *, plan=None):
+            attend(out, query, cache, table, rows, start, context, scale, plan=plan)
+            out += cache[table[0, 0].item(), 0, -1].mean() * 0
+
+    engine.model._kernels, kept = Greedy(), engine.model._kernels
+    try:
+        engine.add(greedy("a", [1, 2, 3], 2))
+        _, last = run(engine)
+    finally:
+        engine.model._kernels = kept
+    assert getattr(last["a"], "code", None) == "invalid_distribution"

@@ -1,0 +1,88 @@
+"""The engine process serves until told to stop; a failure is recorded and dumped before it is told."""
+
+from collections import deque
+from typing import Any
+
+import pytest
+
+from tests.engine.conftest import greedy
+from tracert.device.device import DeviceError
+from tracert.engine.loop import serve
+from tracert.messages.messages import Abort, Died, Dumped, DumpNow, Ready, Stats, Stop, Tokens
+
+READY = Ready(model="tiny-random", max_model_len=512, kv_pages=64, page_size=16, ring=None, pid=1)
+
+
+class ScriptedLink:
+    """Hands out one batch of messages a poll; remembers what was sent, and in which order with dumps."""
+
+    def __init__(self, *batches: list[Any]) -> None:
+        self.batches = deque(batches)
+        self.sent: list[Any] = []
+
+    def poll(self, timeout: float) -> list[Any]:
+        if self.batches:
+            return self.batches.popleft()
+        # Work that is under way is left to finish; then it is over.
+        return [Stop()] if timeout else []
+
+    def send(self, message: Any) -> None:
+        self.sent.append(message)
+
+    def write_dump(self, reason: str, error: dict[str, Any] | None) -> str:
+        self.sent.append((reason, error))
+        return f"dump-{reason}"
+
+    def of(self, kind: type) -> list[Any]:
+        return [message for message in self.sent if isinstance(message, kind)]
+
+
+def test_requests_are_answered_until_stop(make_engine, plain):
+    """Ready first, every token told, statistics, and a last dump."""
+    link = ScriptedLink([greedy("a", [1, 2, 3], 5)])
+    assert serve(make_engine(), link, READY, link.write_dump) == 0
+    assert link.sent[0] == READY
+    assert [token for told in link.of(Tokens) for token in told.tokens] == plain([1, 2, 3], 5)
+    assert link.of(Stats)
+    assert link.sent[-1] == ("exit", None)
+
+
+def test_an_abort_and_a_dump_on_request_change_nothing_else(make_engine, plain):
+    """The aborted request falls silent, the other goes on, the dump is answered with its token."""
+    link = ScriptedLink(
+        [greedy("a", [1, 2], 40), greedy("b", [3, 4], 6)], [Abort(id="a"), DumpNow(token="t")]
+    )
+    assert serve(make_engine(), link, READY, link.write_dump) == 0
+    assert link.of(Dumped) == [Dumped(token="t", path="dump-request")]
+    told = link.of(Tokens)
+    assert [t for message in told if message.id == "b" for t in message.tokens] == plain([3, 4], 6)
+    assert len([message for message in told if message.id == "a"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("raised", "reason", "code", "name"),
+    [
+        (
+            DeviceError(719, "LAUNCH_FAILURE", "unspecified launch failure", stream=1),
+            "device-error",
+            719,
+            "LAUNCH_FAILURE",
+        ),
+        (ZeroDivisionError("division by zero"), "exception", -1, "ZeroDivisionError"),
+    ],
+)
+def test_a_failure_is_dumped_before_it_is_told(make_engine, raised, reason, code, name):
+    """The last words name the dump, which has been written by then."""
+    engine = make_engine()
+
+    def fail() -> None:
+        raise raised
+
+    engine.step = fail
+    link = ScriptedLink([greedy("a", [1, 2, 3], 5)])
+    assert serve(engine, link, READY, link.write_dump) == 1
+    (told_reason, error), died = link.sent[-2:]
+    assert (told_reason, error["code"], error["name"]) == (reason, code, name)
+    assert died == Died(
+        code=code, name=name, message=str(raised), dump=f"dump-{reason}", detail=error["detail"]
+    )
