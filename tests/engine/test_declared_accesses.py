@@ -114,7 +114,7 @@ def test_kernels_touch_what_their_launch_declares(suspicious, plain, config):
 
 def test_the_suspicion_is_not_idle(suspicious):
     """A kernel that reads one position more than declared gives another answer, or none."""
-    engine, device = suspicious()
+    engine, _ = suspicious()
     attend = engine.model._kernels.paged_attention
 
     class Greedy:
