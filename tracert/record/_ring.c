@@ -18,7 +18,7 @@ enum { ALLOC = 1, HOLD, DROP, RETIRE, FREE, ROW_ACQUIRE = 10, ROW_RELEASE = 11, 
        SCHEDULE = 51, TRANSACTION = 60 };
 enum { FORM_NONE, FORM_WORDS, FORM_JSON };
 enum { STATE_HELD = 1, STATE_RETIRED, STATE_FREE };
-enum { CURSOR, EVENTS, LOST, FACTS_SEQ };
+enum { CURSOR, PAYLOADS, LOST, FACTS_SEQ };
 
 #define ABSENT32 0xFFFFFFFFu
 #define PAYLOAD_BIT (1ull << 63)
@@ -97,8 +97,28 @@ static int words_reserve(Words *words, size_t more) {
     return 0;
 }
 
+/* The value of a small int, or -1: most numbers are small, and a call for each would be half of an event's cost. */
+static inline int64_t small(PyObject *object) {
+#if PY_VERSION_HEX >= 0x030C0000
+    if (PyLong_CheckExact(object) && PyUnstable_Long_IsCompact((PyLongObject *)object))
+        return PyUnstable_Long_CompactValue((PyLongObject *)object);
+#else
+    if (PyLong_CheckExact(object)) {
+        Py_ssize_t digits = Py_SIZE(object);
+        if (digits == 0 || digits == 1)
+            return digits ? (int64_t)((PyLongObject *)object)->ob_digit[0] : 0;
+    }
+#endif
+    return -1;
+}
+
 /* A number as 64 bits; None and negative numbers are absent: all bits set. */
 static int wide(PyObject *object, uint64_t *out) {
+    int64_t few = small(object);
+    if (few >= 0) {
+        *out = (uint64_t)few;
+        return 0;
+    }
     if (object == Py_None) {
         *out = UINT64_MAX;
         return 0;
@@ -127,7 +147,7 @@ static int wide(PyObject *object, uint64_t *out) {
     return 0;
 }
 
-static inline int narrow(PyObject *object, uint32_t *out) {
+static int narrow_slowly(PyObject *object, uint32_t *out) {
     uint64_t value;
     if (wide(object, &value) < 0) {
         if (PyErr_ExceptionMatches(PyExc_OverflowError))
@@ -140,6 +160,15 @@ static inline int narrow(PyObject *object, uint32_t *out) {
     }
     *out = (uint32_t)value;
     return 0;
+}
+
+static inline int narrow(PyObject *object, uint32_t *out) {
+    int64_t value = small(object);
+    if (value >= 0 && value < ABSENT32) {
+        *out = (uint32_t)value;
+        return 0;
+    }
+    return narrow_slowly(object, out);
 }
 
 /* The index of a text in the ring's table of words; a new one enters the table through `Ring.word`. */
@@ -177,16 +206,23 @@ static int flatten(Writer *self, PyObject *part, Words *words, int depth) {
         PyErr_SetString(PyExc_ValueError, "payload is nested too deeply");
         return -1;
     }
-    PyObject *fast = PySequence_Fast(part, "payload must be numbers, texts and sequences");
+    /* A named tuple as it is: PySequence_Fast would copy it. */
+    PyObject *fast = PyTuple_Check(part) ? Py_NewRef(part)
+                                         : PySequence_Fast(part, "payload must be numbers, texts and sequences");
     if (!fast)
         return -1;
-    for (Py_ssize_t index = 0; index < PySequence_Fast_GET_SIZE(fast); index++)
-        if (flatten(self, PySequence_Fast_GET_ITEM(fast, index), words, depth + 1) < 0) {
-            Py_DECREF(fast);
-            return -1;
-        }
+    Py_ssize_t count = PySequence_Fast_GET_SIZE(fast);
+    int failed = words_reserve(words, (size_t)count);
+    for (Py_ssize_t index = 0; index < count && !failed; index++) {
+        PyObject *item = PySequence_Fast_GET_ITEM(fast, index);
+        int64_t value = small(item);
+        if (value >= 0 && value < ABSENT32 && words->used < words->room)
+            words->data[words->used++] = (uint32_t)value;
+        else
+            failed = flatten(self, item, words, depth + 1);
+    }
     Py_DECREF(fast);
-    return 0;
+    return failed;
 }
 
 /* ---- last facts: the same steps in the same order as facts.py ---- */
@@ -396,7 +432,7 @@ static PyObject *commit(Writer *self, Record *record, const void *payload, size_
     sum += hash(words, record->seq);
     words[6] |= (sum ^ (sum >> 32)) << 32; /* the field `sum`, which was 0 */
     store(self, first, words, record->seq);
-    self->counters[EVENTS]++;
+    self->counters[PAYLOADS] += more;
     if (record->flags == FORM_JSON)
         fold(self, record, NULL, 0);
     else
@@ -455,11 +491,12 @@ static int zip_pages(PyObject *pages, PyObject *lives, Words *words) {
     }
     if (words_reserve(words, 2 * (size_t)count) < 0)
         goto done;
-    for (Py_ssize_t index = 0; index < count; index++) {
-        if (narrow(PySequence_Fast_GET_ITEM(left, index), &words->data[words->used++]) < 0 ||
-            narrow(PySequence_Fast_GET_ITEM(right, index), &words->data[words->used++]) < 0)
+    PyObject **page = PySequence_Fast_ITEMS(left), **life = PySequence_Fast_ITEMS(right);
+    uint32_t *out = words->data + words->used;
+    for (Py_ssize_t index = 0; index < count; index++)
+        if (narrow(page[index], out + 2 * index) < 0 || narrow(life[index], out + 2 * index + 1) < 0)
             goto done;
-    }
+    words->used += 2 * (size_t)count;
     failed = 0;
 done:
     Py_DECREF(left);

@@ -25,12 +25,12 @@ from tracert.record.layout import (
     COUNTERS_AT,
     CURSOR,
     ERROR_SIZE,
-    EVENTS,
     FACTS_SEQ,
     HEADER_SIZE,
     LOST,
     MAGIC,
     NOTE,
+    PAYLOADS,
     SCHEMA_SIZE,
     SLOT,
     SLOT_SIZE,
@@ -81,7 +81,7 @@ class Image:
         seqs = live["seq"].copy()
         self.slots = live.copy()
         counters = _counters(mapped)
-        self.events_told, self.lost = counters[EVENTS], counters[LOST]
+        self.events_told, self.lost = counters[CURSOR] - counters[PAYLOADS], counters[LOST]
         self._judge(seqs, before, counters[CURSOR])
         if self.torn and _alive(header.pid):
             self._look_again(mapped, live, seqs, before)

@@ -31,8 +31,9 @@ from tracert.record.schema import WORDS_A_SLOT
 MAGIC = b"TRCRTRNG"
 HEADER_SIZE = 4096
 COUNTERS_AT = 1024
-"""Byte offset of the counters: cursor, events, lost, facts_seq (u64 each)."""
-CURSOR, EVENTS, LOST, FACTS_SEQ = range(4)
+"""Byte offset of the counters (u64 each): cursor (the last seq given out), slots of payload among them,
+events lost (overwritten since), and the seq of the last event that became facts."""
+CURSOR, PAYLOADS, LOST, FACTS_SEQ = range(4)
 
 CHECKSUM_NONE, CHECKSUM_MULTIPLY_XOR = 0, 1
 

@@ -62,7 +62,7 @@ class Ring:
         self.buffer = mmap.mmap(descriptor, header.regions.end)
         whole = memoryview(self.buffer)
         self.counters = whole[COUNTERS_AT : COUNTERS_AT + 32].cast("Q")
-        """Cursor (the last seq given out), events, lost (events overwritten), seq of the last fact."""
+        """See `layout.COUNTERS_AT`."""
         self.words = dict(WORD)
         """Text to its index in the table of words."""
         self._words_used = 4

@@ -14,7 +14,7 @@ from typing import Any, Literal
 import orjson
 
 from tracert.record.access import Access, Clear, Compute, Copy, Extent, Holder, Mode, Publish
-from tracert.record.layout import CHECKSUM_NONE, CURSOR, EVENTS, LOST
+from tracert.record.layout import CHECKSUM_NONE, CURSOR, LOST, PAYLOADS
 from tracert.record.recorder import Keyframe
 from tracert.record.ring import Ring
 from tracert.record.schema import CODE
@@ -66,7 +66,7 @@ class RingRecorder:
     @property
     def events(self) -> int:
         """How many events were told."""
-        return self.ring.counters[EVENTS]
+        return self.ring.counters[CURSOR] - self.ring.counters[PAYLOADS]
 
     @property
     def lost(self) -> int:

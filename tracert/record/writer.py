@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from tracert.record.errors import GeometryError
 from tracert.record.facts import Facts, Told
-from tracert.record.layout import CURSOR, EVENTS, FACTS_SEQ, LOST, SLOT_FORMAT
+from tracert.record.layout import CURSOR, FACTS_SEQ, LOST, PAYLOADS, SLOT_FORMAT
 from tracert.record.ring import Ring
 from tracert.record.schema import (
     ABSENT32,
@@ -90,24 +90,21 @@ class PythonWriter:
 
     def emit(self, kind: int, a: Slot, b: Slot, c: Slot, d: Slot, e: Slot, x: Slot, y: Slot) -> int:
         """See `Writer.emit`."""
-        counters = self._counters
+        counters, buffer = self._counters, self._buffer
         with self._lock:
-            slot = counters[CURSOR]
-            counters[CURSOR] = seq = slot + 1
-            slot &= self._mask
-            if 0 < self._seqs[slot] < PAYLOAD_BIT:
+            before = counters[CURSOR]
+            counters[CURSOR] = seq = before + 1
+            at = self._records + ((before & self._mask) << 6)
+            if before >= self._slots and buffer[at + 63] < 0x80:
                 counters[LOST] += 1
-            at = self._records + (slot << 6)
             now = time.monotonic_ns()
             try:
-                SLOT_FORMAT.pack_into(self._buffer, at, now, kind, 0, 0, a, b, c, d, x, y, e, 0, seq)
+                SLOT_FORMAT.pack_into(buffer, at, now, kind, 0, 0, a, b, c, d, x, y, e, 0, seq)
             except struct.error:
                 a, b, c, d, e, x, y = _slots(a, b, c, d, e, x, y)
-                SLOT_FORMAT.pack_into(self._buffer, at, now, kind, 0, 0, a, b, c, d, x, y, e, 0, seq)
-            counters[EVENTS] += 1
-            fold = self._folds.get(kind)
-            if fold is not None:
-                fold(Told(seq, a, b, c, d, e, x, y, ()))  # type: ignore[arg-type]
+                SLOT_FORMAT.pack_into(buffer, at, now, kind, 0, 0, a, b, c, d, x, y, e, 0, seq)
+            if kind in self._folds:
+                self._folds[kind](Told(seq, a, b, c, d, e, x, y, ()))  # type: ignore[arg-type]
                 counters[FACTS_SEQ] = seq
         return seq
 
@@ -200,7 +197,7 @@ class PythonWriter:
             at = self._records + ((first & self._mask) << 6)
             now = time.monotonic_ns()
             SLOT_FORMAT.pack_into(buffer, at, now, kind, form, count, a, b, c, d, x, y, e, 0, first + 1)
-            counters[EVENTS] += 1
+            counters[PAYLOADS] += more
             fold = self._folds.get(kind)
             if fold is not None:
                 fold(Told(first + 1, a, b, c, d, e, x, y, words))
