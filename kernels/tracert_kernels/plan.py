@@ -1,4 +1,4 @@
-"""What the kernels of one forward share: the block table as it was when the forward executed.
+"""What the layers of one forward share: the block table as it was when the forward executed.
 
 A plan is made inside the launch, never before it: it is a copy of table entries, so one made on the host's
 side of the launch would hide every race on the table. It lasts for one forward and knows nothing of layers.
@@ -11,32 +11,74 @@ import torch
 
 
 class Span(NamedTuple):
-    """One sequence of a forward: queries `first..end` are the last positions of `context` tokens.
-
-    `page_first..page_end` are its walked entries among the pages of the plan.
-    """
+    """One sequence: queries `first..end` are the last positions of `context` tokens on `pages` (int64)."""
 
     first: int
     end: int
     context: int
-    page_first: int
-    page_end: int
+    pages: torch.Tensor
 
 
 class Scratch:
-    """Room that kernels reuse from call to call; it grows and never shrinks. Its contents mean nothing."""
+    """Room that kernels reuse from call to call. Its contents mean nothing between calls."""
 
     def __init__(self) -> None:
-        self._bytes = torch.empty(0, dtype=torch.uint8)
+        self._rooms: dict[str, torch.Tensor] = {}
 
-    def take(self, shape: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:
-        """A tensor of undefined contents over the same bytes as every earlier one."""
+    def take(self, name: str, shape: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:
+        """A tensor of undefined contents, over the same bytes as the last one of this name."""
         nbytes = dtype.itemsize
         for extent in shape:
             nbytes *= extent
-        if nbytes > self._bytes.numel():
-            self._bytes = torch.empty(nbytes, dtype=torch.uint8)
-        return self._bytes[:nbytes].view(dtype).view(shape)
+        room = self._rooms.get(name)
+        if room is None or room.numel() < nbytes:
+            # Half as much again, so that contexts that grow by a token a step don't allocate each step.
+            room = self._rooms[name] = torch.empty(nbytes + nbytes // 2, dtype=torch.uint8)
+        return room[:nbytes].view(dtype).view(shape)
+
+
+class Batch:
+    """Sequences with one query each that are attended to together.
+
+    `tokens` int64 [B]: their queries. `shared` int64 [S]: full pages that all of them begin with. `own` int64
+    [B, N]: the pages after those, at least one each, short ones padded with their first. `lengths` int64 [B]:
+    the tokens on `own`. `dead` bool [B, N * page_size]: the positions of `own` that hold none.
+    """
+
+    def __init__(
+        self,
+        tokens: torch.Tensor,
+        shared: torch.Tensor,
+        own: torch.Tensor,
+        lengths: torch.Tensor,
+        page_size: int,
+    ) -> None:
+        self.tokens = tokens
+        self.shared = shared
+        self.own = own
+        self.dead = torch.arange(own.shape[1] * page_size) >= lengths[:, None]
+        self.full = not bool(self.dead.any())
+        self._page_size = page_size
+        self._rows: tuple[tuple[int, int, int], torch.Tensor, torch.Tensor] | None = None
+
+    def value_rows(self, page_rows: int, kv_heads: int, groups: int) -> tuple[torch.Tensor, torch.Tensor]:
+        """Where the values on `own` lie, and where each bag of them starts.
+
+        A layer is seen as rows of head_dim numbers, `page_rows` from page to page, keys first. There is one
+        bag of N * page_size rows for each of [kv_heads, B, groups]. Dead positions name a live row of their
+        sequence, to be weighted 0. All layers have one geometry, so the answer is kept.
+        """
+        key = (page_rows, kv_heads, groups)
+        if self._rows is None or self._rows[0] != key:
+            batch, width = self.dead.shape
+            position = torch.arange(self._page_size, 2 * self._page_size) * kv_heads
+            rows = (self.own[:, :, None] * page_rows + position).view(batch, width)
+            rows = torch.where(self.dead, rows[:, :1], rows)
+            by_head = rows + torch.arange(kv_heads)[:, None, None]
+            bags = kv_heads * batch * groups
+            every = by_head[:, :, None].expand(kv_heads, batch, groups, width).reshape(-1)
+            self._rows = (key, every, torch.arange(0, bags * width, width))
+        return self._rows[1], self._rows[2]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,14 +86,15 @@ class Plan:
     """Slots to write and pages to read, as the block table named them.
 
     `slot_page`, `slot_offset`: int64 [T], where each token's key and value go; `slot_page_max` the highest
-    (-1 of none). `pages`: int64, the walked entries of all sequences, one after the other; `page_max`
-    likewise. No id is negative; whether the highest exists is for each kernel to check, who knows the pages.
+    (-1 of none). `batches` are sequences with one query each, to be attended to together, `spans` the others,
+    one by one; `page_max` is the highest page among both. No id is negative; whether the highest exists is
+    for each kernel to check, who knows the pages.
     """
 
     slot_page: torch.Tensor
     slot_offset: torch.Tensor
     slot_page_max: int
-    pages: torch.Tensor
+    batches: tuple[Batch, ...]
     spans: tuple[Span, ...]
     page_max: int
     scratch: Scratch = field(repr=False, compare=False)

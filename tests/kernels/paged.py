@@ -73,10 +73,12 @@ def paged(
     width: int | None = None,
     query_dtype: torch.dtype | None = None,
     garbage: float = float("nan"),
+    prefix: int = 0,
 ) -> Paged:
     """`sequences` of (context, queries) on shuffled rows and pages; every byte that is no token is `garbage`.
 
-    Page ids start at 1; unused table entries are out of range, so that following one cannot go unseen.
+    The first `prefix` pages of every sequence are the same. Page ids start at 1; unused table entries are out
+    of range, so that following one cannot go unseen.
     """
     generator = torch.Generator().manual_seed(seed)
     counts = [-(-context // shape.page_size) for context, _ in sequences]
@@ -97,9 +99,13 @@ def paged(
         keys.append(torch.randn(context, shape.kv_heads, shape.dim, generator=generator).to(shape.dtype))
         values.append(torch.randn(context, shape.kv_heads, shape.dim, generator=generator).to(shape.dtype))
         for index in range(count):
+            part = slice(index * shape.page_size, min(context, (index + 1) * shape.page_size))
+            if index < prefix and len(keys) > 1:
+                table[row, index] = table[rows[0], index]
+                keys[-1][part], values[-1][part] = keys[0][part], values[0][part]
+                continue
             page = free.pop()
             table[row, index] = page
-            part = slice(index * shape.page_size, min(context, (index + 1) * shape.page_size))
             filled = part.stop - part.start
             arena[page, LAYER, 0, :filled] = keys[-1][part]
             arena[page, LAYER, 1, :filled] = values[-1][part]

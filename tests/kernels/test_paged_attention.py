@@ -56,6 +56,8 @@ BATCHES = {
     "a chunk of one page": [(32, 16)],
     "mixed": [(40, 1), (29, 29), (17, 1), (50, 3)],
     "nothing to ask": [(20, 0), (20, 2)],
+    "several blocks of queries": [(150, 150), (200, 65)],
+    "lengths far apart": [(1, 1), (800, 1), (2, 1), (790, 1)],
 }
 
 
@@ -67,6 +69,20 @@ def test_attention_over_pages_is_attention_over_tokens(
 ) -> None:
     """Decode, prefill, chunks and mixes agree with float64, though all that is no token is NaN."""
     case = paged(sequences, Shape(dtype=dtype))
+    assert_right(case, attend(case, planned=planned))
+
+
+@pytest.mark.parametrize("planned", [False, True], ids=["alone", "planned"])
+@pytest.mark.parametrize(
+    "contexts",
+    [(129, 129), (129, 160, 143), (300, 129, 131), (1000, 144, 145), (128, 128)],
+    ids=["one token of their own", "a page or two", "ragged", "far apart", "nothing of their own"],
+)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
+def test_a_shared_prefix(dtype: torch.dtype, contexts: tuple[int, ...], planned: bool) -> None:
+    """Sequences that begin with the same pages get what they would get alone."""
+    case = paged([(context, 1) for context in contexts], Shape(dtype=dtype), prefix=8)
+    assert case.held(0)[:8] == case.held(1)[:8]
     assert_right(case, attend(case, planned=planned))
 
 
@@ -102,10 +118,12 @@ def test_fp32_queries_over_a_narrow_cache(dtype: torch.dtype) -> None:
         st.just(torch.float32),
     ),
     seed=st.integers(0, 1000),
+    prefix=st.integers(0, 4),
 )
-def test_any_batch(sequences: list[tuple[int, int]], shape: Shape, seed: int) -> None:
-    """No mix of contexts and chunks is special, with and without a plan."""
-    case = paged(sequences, shape, seed=seed)
+def test_any_batch(sequences: list[tuple[int, int]], shape: Shape, seed: int, prefix: int) -> None:
+    """No mix of contexts, chunks and common pages is special, with and without a plan."""
+    prefix = min(prefix, *(context // shape.page_size for context, _ in sequences), 4)
+    case = paged(sequences, shape, seed=seed, prefix=prefix)
     assert_right(case, attend(case))
     assert_right(case, attend(case, planned=True))
 

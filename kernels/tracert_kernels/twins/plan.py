@@ -1,11 +1,16 @@
 """Reads the block table once for all layers of a forward. Knows nothing of keys, values or layers."""
 
 import sys
+from collections.abc import Sequence
 
 import torch
 
-from tracert_kernels.plan import Plan, Scratch, Span
+from tracert_kernels.plan import Batch, Plan, Scratch, Span
 from tracert_kernels.twins.bounds import require_within
+
+# Padded pages that cost as much as one more batch, and shared pages that repay one: measured on 2 cores.
+_PADDING_PAGES_MAX = 40
+_SHARED_PAGES_MIN = 8
 
 
 def plan(
@@ -34,26 +39,79 @@ def plan(
     entry = torch.div(position, page_size, rounding_mode="floor")
     slot_page = table[token_row, entry].long()
 
-    starts, contexts = query_start.tolist(), context.tolist()
-    spans: list[Span] = []
-    walked: list[torch.Tensor] = []
-    total = 0
-    for b, (row, length) in enumerate(zip(rows.tolist(), contexts, strict=True)):
-        count = -(-length // page_size)
-        if not 0 <= starts[b + 1] - starts[b] <= length or count > width:
-            raise IndexError(
-                f"{starts[b + 1] - starts[b]} queries, context {length}: row {row} holds {width} pages"
-            )
-        spans.append(Span(starts[b], starts[b + 1], length, total, total + count))
-        walked.append(table[row, :count])
-        total += count
-    pages = torch.cat(walked).long() if walked else torch.empty(0, dtype=torch.int64)
+    starts = query_start.tolist()
+    entries = table.index_select(0, rows).long()
+    every: list[Span] = []
+    for b, length in enumerate(context.tolist()):
+        count, queries = -(-length // page_size), starts[b + 1] - starts[b]
+        if not 0 <= queries <= length or count > width:
+            raise IndexError(f"{queries} queries, context {length}: a row of the table holds {width} pages")
+        every.append(Span(starts[b], starts[b + 1], length, entries[b, :count]))
+    page_max = -1
+    if every:
+        page_max = require_within("page", torch.cat([span.pages for span in every]), sys.maxsize)
+    groups = _grouped([span for span in every if span.end - span.first == 1])
+    spans = [span for span in every if span.end - span.first > 1]
     return Plan(
         slot_page=slot_page,
         slot_offset=position - entry * page_size,
         slot_page_max=require_within("page", slot_page, sys.maxsize),
-        pages=pages,
-        page_max=require_within("page", pages, sys.maxsize),
-        spans=tuple(spans),
+        batches=tuple(_batch(members, page_size) for members in groups if len(members) > 1),
+        spans=(*spans, *(members[0] for members in groups if len(members) == 1)),
+        page_max=page_max,
         scratch=scratch or Scratch(),
+    )
+
+
+def _shared(spans: Sequence[Span]) -> int:
+    """How many pages all spans begin with, leaving each at least one of its own; 0 where it doesn't pay."""
+    if len(spans) < 2:
+        return 0
+    count = min(len(span.pages) for span in spans) - 1
+    alike = torch.stack([span.pages[:count] for span in spans]) == spans[0].pages[:count]
+    count = int(alike.all(dim=0).long().cumprod(0).sum())
+    return count if count >= _SHARED_PAGES_MIN else 0
+
+
+def _grouped(spans: Sequence[Span]) -> list[list[Span]]:
+    """Sequences to attend to together: those with a common prefix, else those of like length."""
+    by_prefix: dict[int, list[Span]] = {}
+    for span in spans:
+        by_prefix.setdefault(int(span.pages[0]), []).append(span)
+    pools: list[list[Span]] = [[]]
+    for members in by_prefix.values():
+        if _shared(members):
+            pools.append(members)
+        else:
+            pools[0] += members
+    groups: list[list[Span]] = []
+    for pool in pools:
+        group: list[Span] = []
+        padding = 0
+        for span in sorted(pool, key=lambda span: len(span.pages), reverse=True):
+            missing = len(group[0].pages) - len(span.pages) if group else 0
+            if padding + missing > _PADDING_PAGES_MAX:
+                groups.append(group)
+                group, padding, missing = [], 0, 0
+            group.append(span)
+            padding += missing
+        if group:
+            groups.append(group)
+    return groups
+
+
+def _batch(spans: Sequence[Span], page_size: int) -> Batch:
+    """The spans, longest first, as one batch."""
+    shared = _shared(spans)
+    own = torch.empty(len(spans), len(spans[0].pages) - shared, dtype=torch.int64)
+    for row, span in zip(own, spans, strict=True):
+        count = len(span.pages) - shared
+        row[:count] = span.pages[shared:]
+        row[count:] = span.pages[shared]
+    return Batch(
+        tokens=torch.tensor([span.first for span in spans]),
+        shared=spans[0].pages[:shared],
+        own=own,
+        lengths=torch.tensor([span.context for span in spans]) - shared * page_size,
+        page_size=page_size,
     )
