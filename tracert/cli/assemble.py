@@ -37,6 +37,12 @@ class Assembly:
     write_dump: Callable[[str, dict[str, Any] | None], str | None]
     """(reason, error) -> path of the dump; None when nothing is recorded."""
 
+    def discard_ring(self) -> None:
+        """Remove the ring file: what it holds is in a dump, or nobody will ask."""
+        if self.ring is not None:
+            self.ring.close()
+            self.ring.path.unlink(missing_ok=True)
+
 
 def assemble(options: EngineOptions) -> Assembly:
     """The engine that `options` describe, with their fault planted. Errors are one line each."""
@@ -45,7 +51,8 @@ def assemble(options: EngineOptions) -> Assembly:
     kind = _device_kind(options)
     model = load_model(source, options.dtype, kind)
     config = _config(options, model)
-    ring = _ring(options, config, model, source.name) if options.record else None
+    about = _about(options, config, model, source.name)
+    ring = _ring(options, config, about) if options.record else None
     recorder: Recorder = RingRecorder(ring) if ring else NullRecorder()
     device = open_device(
         recorder,
@@ -56,6 +63,7 @@ def assemble(options: EngineOptions) -> Assembly:
     )
     engine = Engine(recorder, config, device, model, for_device(kind), source.name)
     if ring:
+        ring.describe({**about, "device": {"name": device.name}})
         for stream in device.streams():
             ring.name_stream(stream.id, stream.name, blocking=stream.blocking)
     if fault:
@@ -108,8 +116,7 @@ def _config(options: EngineOptions, model: Decoder) -> EngineConfig:
     )
 
 
-def _ring(options: EngineOptions, config: EngineConfig, model: Decoder, name: str) -> Ring:
-    """A ring that says in its header how this engine was built; `reproduce` is read from there."""
+def _ring(options: EngineOptions, config: EngineConfig, about: dict[str, Any]) -> Ring:
     geometry = Geometry(
         slots=options.ring_events,
         pages=config.kv_pages,
@@ -117,10 +124,19 @@ def _ring(options: EngineOptions, config: EngineConfig, model: Decoder, name: st
         rows=config.max_num_seqs,
         row_width=config.row_width,
     )
-    directory = Path(options.record_dir)
-    about = {
+    ring = Ring.create(ring_path(Path(options.record_dir)), geometry, about)
+    if options.sync_ring:
+        ring.sync_every(options.sync_ring)
+    return ring
+
+
+def _about(options: EngineOptions, config: EngineConfig, model: Decoder, name: str) -> dict[str, Any]:
+    """What a dump's header says of this engine. Only `fault` names the fault: readers can be spared it."""
+    asked = msgspec.to_builtins(options)
+    del asked["fault"]
+    return {
         "config": {
-            **msgspec.to_builtins(options),
+            **asked,
             **asdict(config),
             "rows": config.max_num_seqs,
             "row_width": config.row_width,
@@ -130,10 +146,6 @@ def _ring(options: EngineOptions, config: EngineConfig, model: Decoder, name: st
         "model": {"name": name, **_shape(model.config)},
         "fault": options.fault,
     }
-    ring = Ring.create(ring_path(directory), geometry, about)
-    if options.sync_ring:
-        ring.sync_every(options.sync_ring)
-    return ring
 
 
 def _layout(config: EngineConfig, shape: ModelConfig, model: Decoder) -> dict[str, Any]:

@@ -26,7 +26,10 @@ def main() -> int:
         assembly = assemble(options)
         link = ApiLink(address)
         try:
-            return serve(assembly.engine, link, assembly.ready, assembly.write_dump)
+            code = serve(assembly.engine, link, assembly.ready, assembly.write_dump)
+            if code == 0:
+                assembly.discard_ring()
+            return code
         finally:
             link.close()
     except Exception as error:

@@ -59,3 +59,4 @@ def generate(
             + (f"; see tracert postmortem {dump}" if dump else "; run with --record to know more")
         ) from raised
     print(pieces.finish())
+    assembly.discard_ring()
