@@ -1,0 +1,104 @@
+"""The history folds to the state (design.md, point 10): from the dump alone, through ring and JSON."""
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.engine.conftest import greedy
+from tests.memory.fold import Fold
+from tracert.engine.step import Engine
+from tracert.record.access import Holder
+from tracert.record.layout import Geometry
+from tracert.record.recover import recover
+from tracert.record.ring import Ring
+from tracert.record.ring_recorder import RingRecorder
+
+
+def _live(engine: Engine, seed: int) -> None:
+    """Requests come, end, are aborted and preempted; many share fronts; the run stops in the middle."""
+    draw = random.Random(seed)
+    fronts = [draw.choices(range(256), k=40) for _ in range(3)]
+    public_ids: list[str] = []
+    for step in range(120):
+        if draw.random() < 0.3:
+            public_ids.append(f"r{step}")
+            prompt = draw.choice(fronts)[: draw.randint(10, 40)] + draw.choices(
+                range(256), k=draw.randint(1, 30)
+            )
+            engine.add(greedy(public_ids[-1], prompt, draw.randint(1, 40)))
+        if public_ids and draw.random() < 0.05:
+            engine.abort(draw.choice(public_ids))
+        engine.step()
+        engine.check()
+
+
+def _events(
+    dump: Path,
+) -> tuple[list[tuple[str, dict[str, Any]]], list[dict[str, Any]], list[dict[str, Any]]]:
+    """Events as `Fold` takes them, page states and lane states of a dump."""
+    events, pages, lanes = [], [], []
+    for line in map(json.loads, dump.read_text().splitlines()):
+        kind = line.pop("kind")
+        if kind == "page_state":
+            pages.append(line)
+        elif kind == "lane_state":
+            lanes.append(line)
+        elif "seq" in line:
+            events.append((kind, _as_told(line)))
+    return events, pages, lanes
+
+
+def _as_told(line: dict[str, Any]) -> dict[str, Any]:
+    fields = {name: value for name, value in line.items() if name not in ("seq", "t", "actor", "pool")}
+    if "page" in fields:
+        fields["pages"] = [(fields.pop("page"), fields.pop("life"))]
+    elif "pages" in fields and isinstance(fields["pages"], list):
+        fields["pages"] = [tuple(pair) for pair in fields["pages"]]
+    if "holder" in fields:
+        kind, number = fields["holder"].split(":")
+        fields["holder"] = Holder(kind, int(number))
+    if "entries" in fields:
+        fields["entries"] = [tuple(entry) for entry in fields["entries"]]
+    return fields
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_dump_folds_to_the_state(make_engine, tmp_path, seed):
+    """Holders, lives, rows and nodes replayed from the events are those of the engine; so are last facts."""
+    geometry = Geometry(slots=2**16, pages=20, rows=3, row_width=16)
+    ring = Ring.create(tmp_path / "a.ring", geometry)
+    engine = make_engine(
+        RingRecorder(ring),
+        schedule=f"random:{seed}",
+        kv_pages=20,
+        max_model_len=256,
+        max_num_seqs=3,
+        poison_rows=seed % 2 == 0,
+    )
+    _live(engine, seed)
+    recover(ring.path, tmp_path / "dump.jsonl", reason="request")
+    events, pages, lanes = _events(tmp_path / "dump.jsonl")
+    told = Fold(events)
+    granted = [page for page in range(20) if told.life.get(page)]
+    assert len(granted) > 10
+    for page in granted:
+        assert (told.life[page], told.state[page]) == (engine.pool.lives([page])[0], engine.pool.state(page))
+        assert told.holders[page] == engine.pool.holders(page)
+    assert {line["page"]: (line["life"], line["state"]) for line in pages if line["life"]} == {
+        page: (told.life[page], told.state[page]) for page in granted
+    }
+    for row in range(3):
+        view = engine.table.row(row)
+        assert told.tenant[row] == (view.generation, view.request)
+        assert told.mapped[row] == list(zip(view.pages, view.lives, strict=True))
+        assert sorted(told.device_row[row].items()) == list(enumerate(engine.table.published(row)))
+    nodes = {number: node.page for number, node in engine.cache._nodes.items()}
+    assert {number: held[0][0] for number, (_, _, held, _) in told.nodes.items()} == nodes
+    running = {request.lane: (request.number, request.computed) for request in engine.scheduler.running}
+    assert {
+        line["row"]: (line["request"], line["committed"]) for line in lanes if line["state"] == "held"
+    } == running
+    ring.close()
