@@ -1,0 +1,217 @@
+"""Opens a dump: its events become typed DuckDB tables, with the views, macros and findings over them.
+
+Reads strictly first. What that refuses (a truncated end, a line that is damaged, a kind or a field of a
+later version) is read once more and tolerantly: lines that are no event are counted in the evidence, and
+everything else counts. Afterwards the connection can reach no file and no network, and its settings are
+locked. It never writes beside the dump, and never imports torch.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import duckdb
+import orjson
+
+from tracert_analysis import library
+from tracert_analysis.clocks import TooManyStreams, order_launches
+from tracert_analysis.source import LINE_BYTES_MAX, DumpError, Frame, Source, open_source, read_frame
+from tracert_analysis.touch_table import fill_touches
+
+__all__ = ["Dump", "DumpError", "Evidence", "open_dump"]
+
+_AS_JSON = {"pages": "JSON", "device": "JSON"}
+"""Fields whose type depends on the kind."""
+_SEQ_MAX = (1 << 62) - 1
+_NOT_READ = ("page_count", "keyframe_pages")
+_SELECT = {
+    "device": "TRY_CAST(device AS BOOLEAN)",
+    "pages": "CASE WHEN json_type(pages, '$[0]') = 'ARRAY' THEN TRY_CAST(pages AS BIGINT[][]) END",
+    "page_count": "CASE WHEN json_type(pages) = 'UBIGINT' THEN TRY_CAST(pages AS UBIGINT) END",
+    "keyframe_pages": (
+        "CASE WHEN kind = 'keyframe' THEN TRY_CAST(pages AS "
+        "STRUCT(page UINTEGER, life UINTEGER, state VARCHAR, holders VARCHAR[])[]) END"
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """How good the history is."""
+
+    events: int
+    """Events that were read."""
+    lost: int
+    """Records that the ring overwrote before it was dumped."""
+    torn: int
+    """Records of the ring that were being written when it stopped."""
+    bad_lines: int
+    """Lines of the dump that are no event."""
+    truncated: bool
+    """The dump has no end line, or fewer events than it tells of."""
+    damaged: bool
+    """The dump's checksum is not that of its lines."""
+    first_seq: int | None
+    last_seq: int | None
+    unknown: tuple[str, ...]
+    """What this history can't tell, a sentence each."""
+
+
+@dataclass(frozen=True)
+class Dump:
+    """A dump that was read. `connection` holds its tables, views and macros, and is locked."""
+
+    name: str
+    connection: duckdb.DuckDBPyConnection
+    header: dict[str, Any]
+    evidence: Evidence
+    source: Source
+    """Kept open: the tables were read from it."""
+
+
+def open_dump(path: str, *, memory_limit: str = "4GB", threads: int = 2) -> Dump:
+    """Read the dump at `path`; `-` is standard input. DumpError when there is none to read."""
+    source = open_source(path)
+    frame = read_frame(source)
+    connection = duckdb.connect()
+    connection.execute(f"SET threads = {threads:d}")
+    connection.execute("SET memory_limit = $limit", {"limit": memory_limit})
+    library.create_tables(connection)
+    _load_header(connection, frame.header)
+    for kind, lines in frame.states.items():
+        _load_states(connection, kind, lines)
+    bad_lines = _load_events(connection, source)
+    try:
+        order_launches(connection)
+    except TooManyStreams as error:
+        raise DumpError(f"{source.name} is damaged: {error}") from None
+    library.create_state(connection)
+    if _has_holes(connection, frame, bad_lines):
+        connection.execute("UPDATE _window SET holes = true")
+    fill_touches(connection)
+    library.create_access(connection)
+    evidence = _evidence(connection, frame, bad_lines)
+    _lock(connection)
+    return Dump(source.name, connection, frame.header, evidence, source)
+
+
+def _load_header(connection: duckdb.DuckDBPyConnection, header: dict[str, Any]) -> None:
+    columns = [row[0] for row in connection.execute("DESCRIBE header").fetchall()]
+    values = [header.get(column) for column in columns]
+    connection.execute(
+        f"INSERT INTO header VALUES ({', '.join('?' for _ in columns)})",
+        [orjson.dumps(value).decode() if isinstance(value, dict) else value for value in values],
+    )
+
+
+def _load_states(connection: duckdb.DuckDBPyConnection, kind: str, lines: list[bytes]) -> None:
+    columns = connection.execute(f"DESCRIBE {kind}").fetchall()
+    shape = orjson.dumps([{row[0]: row[1] for row in columns}]).decode()
+    text = f"[{','.join(line.decode('utf-8', 'replace') for line in lines)}]"
+    connection.execute(
+        f"INSERT INTO {kind} BY NAME SELECT unnest(from_json(?::JSON, ?), recursive := true)", [text, shape]
+    )
+
+
+def _load_events(connection: duckdb.DuckDBPyConnection, source: Source) -> int:
+    """Fill `event`; returns the number of lines that are none."""
+    try:
+        _insert_events(connection, source, tolerant=False)
+        return 0
+    except duckdb.Error:
+        pass
+    try:
+        _insert_events(connection, source, tolerant=True)
+        counted = connection.execute(
+            f"SELECT count(*) FROM {_scan(source, {'kind': 'VARCHAR'}, tolerant=True)} WHERE kind IS NULL",
+            {"path": source.path},
+        ).fetchone()
+    except duckdb.Error as error:
+        reason = str(error).splitlines()[0]
+        raise DumpError(f"{source.name} cannot be read: {reason}") from None
+    return int(counted[0]) if counted else 0
+
+
+def _insert_events(connection: duckdb.DuckDBPyConnection, source: Source, *, tolerant: bool) -> None:
+    types = {row[0]: row[1] for row in connection.execute("DESCRIBE event").fetchall()}
+    read = {**{name: kind for name, kind in types.items() if name not in _NOT_READ}, **_AS_JSON}
+    select = ", ".join(_SELECT.get(name, f'"{name}"') for name in types)
+    connection.execute(
+        f"INSERT INTO event SELECT {select} FROM {_scan(source, read, tolerant=tolerant)} "
+        f"WHERE seq BETWEEN 1 AND {_SEQ_MAX}",
+        {"path": source.path},
+    )
+
+
+def _scan(source: Source, columns: dict[str, str], *, tolerant: bool) -> str:
+    quoted = {name: kind.replace("'", "''") for name, kind in columns.items()}
+    shape = ", ".join(f"'{name}': '{kind}'" for name, kind in quoted.items())
+    return (
+        f"read_json($path, format = 'newline_delimited', columns = {{{shape}}}, compression = 'none', "
+        f"maximum_object_size = {LINE_BYTES_MAX}, ignore_errors = {str(tolerant).lower()})"
+    )
+
+
+def _has_holes(connection: duckdb.DuckDBPyConnection, frame: Frame, bad_lines: int) -> bool:
+    """Is an event missing between others? It could be the fence that a rule of order asks for."""
+    if bad_lines > int(frame.cut_line):
+        return True
+    ring = frame.header.get("ring")
+    if not isinstance(ring, dict) or not ring.get("torn"):
+        return False
+    torn = ring.get("torn_seqs")
+    if not isinstance(torn, list):
+        return True
+    last = connection.execute("SELECT last_seq FROM _window").fetchall()[0][0]
+    return any(isinstance(seq, int) and seq < (last or 0) for seq in torn)
+
+
+def _evidence(connection: duckdb.DuckDBPyConnection, frame: Frame, bad_lines: int) -> Evidence:
+    row = connection.execute(
+        """
+        SELECT count(*), min(seq), max(seq), count(*) FILTER (kind IS NULL),
+            (SELECT complete FROM _window), (SELECT known_from FROM _window)
+        FROM event
+        """
+    ).fetchone()
+    assert row is not None
+    events, first_seq, last_seq, strange, complete, known_from = row
+    ring = frame.header.get("ring")
+    counts = ring if isinstance(ring, dict) else {}
+    unknown = []
+    if events and not complete:
+        unknown.append(f"the history starts at event {first_seq}: what came before was overwritten")
+        if known_from is None:
+            unknown.append("no keyframe is whole: who held which page before the first event is not known")
+        else:
+            unknown.append(f"pages, holders and rows are known from the keyframe at event {known_from} on")
+    if strange:
+        unknown.append(f"{strange} events are of kinds that this version doesn't know")
+    return Evidence(
+        events=events,
+        lost=_count(counts.get("lost")),
+        torn=_count(counts.get("torn")),
+        bad_lines=bad_lines,
+        truncated=frame.events is None or frame.events > events,
+        damaged=frame.events is not None and not frame.intact,
+        first_seq=first_seq,
+        last_seq=last_seq,
+        unknown=tuple(unknown),
+    )
+
+
+def _count(value: object) -> int:
+    return value if isinstance(value, int) else 0
+
+
+def _lock(connection: duckdb.DuckDBPyConnection) -> None:
+    """No file, no network, no settings from here on."""
+    for statement in (
+        "SET temp_directory = ''",
+        "SET allow_community_extensions = false",
+        "SET autoinstall_known_extensions = false",
+        "SET autoload_known_extensions = false",
+        "SET python_enable_replacements = false",
+        "SET enable_external_access = false",
+        "SET lock_configuration = true",
+    ):
+        connection.execute(statement)

@@ -1,0 +1,46 @@
+-- Within a life of a page, two accesses of the same positions, one of them writing, are ordered.
+WITH
+    broken AS (
+        SELECT
+            y.page, y.life, y.seq, x.seq AS other_seq, x.mode AS other_mode, y.mode, y.row, y.generation,
+            greatest(x.first, y.first) AS first, least(x.end, y.end) AS "end"
+        FROM _near AS y
+        JOIN launch AS l ON y.seq = l.seq
+        JOIN _near AS x
+            ON x.page = y.page AND x.life = y.life AND x.seq < y.seq AND x.stream <> y.stream
+            AND x.first < y.end AND y.first < x.end AND (x.mode = 'write' OR y.mode = 'write')
+        WHERE l.clock[x.stream + 1] < x.ordinal
+        QUALIFY row_number() OVER (PARTITION BY y.page, y.life ORDER BY y.seq, x.seq DESC) = 1
+    )
+SELECT
+    'TR101' AS code,
+    'unordered-access' AS name,
+    b.seq,
+    'order' AS class,
+    _confidence(
+        early.state <> 'finished' AND late.state IN ('running', 'finished') OR b.seq IN (SELECT seq FROM _wrong),
+        w.holes
+    ) AS confidence,
+    _launch_named(late.launch, late.kernel, late_name.name)
+    || CASE b.mode WHEN 'write' THEN ' writes' ELSE ' reads' END || ' positions ' || b.first || ' to ' || (b.end - 1)
+    || ' of page ' || b.page || '.' || b.life || ', and nothing orders it after '
+    || _launch_named(early.launch, early.kernel, early_name.name)
+    || CASE b.other_mode WHEN 'write' THEN ', which writes them' ELSE ', which reads them' END AS sentence,
+    'page' AS resource_kind,
+    b.page AS resource_id,
+    b.life,
+    b.row,
+    b.generation,
+    t.request,
+    late.launch,
+    late.stream,
+    early.launch AS other_launch,
+    early.stream AS other_stream,
+    b.other_seq
+FROM broken AS b
+JOIN launch AS late ON b.seq = late.seq
+JOIN launch AS early ON b.other_seq = early.seq
+JOIN _stream AS late_name ON late.stream = late_name.stream
+JOIN _stream AS early_name ON early.stream = early_name.stream
+LEFT JOIN _tenancy AS t ON b.row = t.row AND b.generation = t.generation
+CROSS JOIN _window AS w

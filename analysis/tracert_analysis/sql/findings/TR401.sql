@@ -1,0 +1,48 @@
+-- An entry of a row that a launch follows names a page of the pool.
+WITH
+    outside AS (
+        SELECT t.*, greatest(t.first_seq, coalesce(d.last_seq + 1, 0)) AS from_seq
+        FROM _touch AS t
+        CROSS JOIN _window AS w
+        -- What a launch may or may not have found is a matter of order, and TR102 tells of it.
+        LEFT JOIN (
+            SELECT content, generation, stream, max(last_seq) AS last_seq
+            FROM _unordered_publish WHERE reason = 'publish' GROUP BY ALL
+        ) AS d ON t.content = d.content AND t.generation = d.generation AND t.stream = d.stream
+        WHERE t.mode = 'walk' AND (t.page < 0 OR t.page >= w.kv_pages)
+    ),
+    broken AS (
+        SELECT o.*, u.seq AS seq, u.request
+        FROM outside AS o
+        JOIN _use AS u
+            ON o.row = u.row AND o.generation = u.generation AND o.stream = u.stream AND u.walked > o.index
+            AND u.seq BETWEEN o.from_seq AND o.last_seq
+        QUALIFY row_number() OVER (PARTITION BY o.row, o.generation ORDER BY u.seq, o.index) = 1
+    )
+SELECT
+    'TR401' AS code,
+    'index-out-of-range' AS name,
+    b.seq,
+    'mapping' AS class,
+    _confidence(b.seq IN (SELECT seq FROM _wrong), false) AS confidence,
+    _launch_named(late.launch, late.kernel, late_name.name) || ' follows entry ' || b.index || ' of row ' || b.row
+    || ', which names page ' || b.page || '; the pool has pages 0 to ' || (w.kv_pages - 1)
+    || coalesce('. It was published by ' || _launch_named(early.launch, early.kernel, early_name.name), '') AS sentence,
+    'row' AS resource_kind,
+    b.row AS resource_id,
+    NULL AS life,
+    b.row,
+    b.generation,
+    b.request,
+    late.launch,
+    late.stream,
+    early.launch AS other_launch,
+    early.stream AS other_stream,
+    c.seq AS other_seq
+FROM broken AS b
+JOIN row_content AS c ON b.content = c.content
+JOIN launch AS late ON b.seq = late.seq
+JOIN _stream AS late_name ON late.stream = late_name.stream
+LEFT JOIN launch AS early ON c.seq = early.seq
+LEFT JOIN _stream AS early_name ON early.stream = early_name.stream
+CROSS JOIN _window AS w

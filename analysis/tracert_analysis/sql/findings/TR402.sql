@@ -1,0 +1,81 @@
+-- An entry of a row that a launch follows names a page, in a life, that the row's request holds.
+WITH
+    followed AS (
+        SELECT
+            t.*, n.request, p.known_from, p.owner, p.alloc_seq, p.unheld_seq,
+            greatest(t.first_seq, coalesce(d.last_seq + 1, 0), coalesce(p.known_from, 0), n.from_seq) AS from_seq
+        FROM _touch AS t
+        JOIN _tenancy AS n ON t.row = n.row AND t.generation = n.generation
+        LEFT JOIN page_life AS p ON t.page = p.page AND t.life = p.life
+        CROSS JOIN _window AS w
+        -- What a launch may or may not have found is a matter of order, and TR102 tells of it.
+        LEFT JOIN (
+            SELECT content, generation, stream, max(last_seq) AS last_seq
+            FROM _unordered_publish WHERE reason = 'publish' GROUP BY ALL
+        ) AS d ON t.content = d.content AND t.generation = d.generation AND t.stream = d.stream
+        WHERE t.mode = 'walk' AND t.page >= 0 AND t.page < coalesce(w.kv_pages, 4294967296)
+            AND (p.known_from IS NOT NULL OR p.page IS NULL AND w.complete)
+    ),
+    open AS (
+        SELECT f.* FROM followed AS f
+        WHERE NOT EXISTS (
+            FROM holding AS h
+            WHERE h.page = f.page AND h.life = f.life AND h.holder = 'request:' || f.request
+                AND h.from_seq <= f.from_seq AND coalesce(h.until_seq > f.last_seq, true)
+        )
+    ),
+    stale AS (
+        SELECT
+            o.content, o.row, o.generation, o.index, o.page, o.life, o.request, o.owner, o.known_from, u.seq,
+            CASE
+                WHEN o.known_from IS NULL THEN 'never granted'
+                WHEN u.seq > o.unheld_seq THEN 'held by nobody'
+                ELSE 'held by others'
+            END AS reason
+        FROM open AS o
+        JOIN _use AS u
+            ON o.row = u.row AND o.generation = u.generation AND o.stream = u.stream AND u.walked > o.index
+            AND u.seq BETWEEN o.from_seq AND o.last_seq
+        WHERE NOT EXISTS (
+            FROM holding AS h
+            WHERE h.page = o.page AND h.life = o.life AND h.holder = 'request:' || o.request
+                AND h.from_seq <= u.seq AND coalesce(h.until_seq > u.seq, true)
+        )
+        UNION ALL
+        SELECT NULL, m.row, m.generation, m.index, NULL, NULL, n.request, NULL, NULL, m.seq, 'never published'
+        FROM _unpublished AS m
+        JOIN _tenancy AS n ON m.row = n.row AND m.generation = n.generation
+        CROSS JOIN _window AS w WHERE w.complete
+    ),
+    broken AS (
+        SELECT * FROM stale QUALIFY row_number() OVER (PARTITION BY row, generation ORDER BY seq, index) = 1
+    )
+SELECT
+    'TR402' AS code,
+    'stale-mapping' AS name,
+    b.seq,
+    'mapping' AS class,
+    _confidence(b.seq IN (SELECT seq FROM _wrong), false) AS confidence,
+    _launch_named(late.launch, late.kernel, late_name.name) || ' follows entry ' || b.index || ' of row ' || b.row
+    || ' for request ' || b.request
+    || CASE b.reason
+        WHEN 'never published' THEN ', in which nothing was ever published'
+        ELSE ', which names page ' || b.page || '.' || b.life || ': that request does not hold it, it is ' || b.reason
+            || coalesce(' and was granted to ' || b.owner, '')
+    END AS sentence,
+    CASE WHEN b.page IS NULL THEN 'row' ELSE 'page' END AS resource_kind,
+    coalesce(b.page, b.row) AS resource_id,
+    b.life,
+    b.row,
+    b.generation,
+    b.request,
+    late.launch,
+    late.stream,
+    early.launch AS other_launch,
+    early.stream AS other_stream,
+    c.seq AS other_seq
+FROM broken AS b
+JOIN launch AS late ON b.seq = late.seq
+JOIN _stream AS late_name ON late.stream = late_name.stream
+LEFT JOIN row_content AS c ON b.content = c.content
+LEFT JOIN launch AS early ON c.seq = early.seq

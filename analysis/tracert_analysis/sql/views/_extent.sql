@@ -1,0 +1,22 @@
+-- Explicit extents: what a launch reads and writes by page, what a copy copies and a clear clears.
+CREATE TABLE _extent (
+    seq UBIGINT, launch UBIGINT, stream USMALLINT, ordinal UBIGINT, mode VARCHAR, page UINTEGER, life UINTEGER,
+    first UBIGINT, "end" UBIGINT, source VARCHAR
+);
+
+INSERT INTO _extent
+WITH listed AS (
+    SELECT seq, launch, stream, ordinal, 'read' AS mode, 'extent' AS source, unnest(reads) AS x
+    FROM event WHERE kind = 'launch' AND len(reads) > 0
+    UNION ALL
+    SELECT seq, launch, stream, ordinal, 'write', 'extent', unnest(writes)
+    FROM event WHERE kind = 'launch' AND len(writes) > 0
+    UNION ALL
+    SELECT seq, launch, stream, ordinal, 'read', 'copy', unnest(source)
+    FROM event WHERE kind = 'copy' AND len(source) > 0
+    UNION ALL
+    SELECT seq, launch, stream, ordinal, 'write', kind::VARCHAR, unnest(target)
+    FROM event WHERE kind IN ('copy', 'clear') AND len(target) > 0
+)
+SELECT seq, launch, stream, ordinal, mode, x[1], x[2], x[3], x[4], source FROM listed
+WHERE len(x) = 4 AND launch IS NOT NULL AND stream IS NOT NULL AND ordinal IS NOT NULL AND list_min(x) >= 0;

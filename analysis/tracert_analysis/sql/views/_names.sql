@@ -1,0 +1,28 @@
+-- Every stream by the name that the engine gives it.
+CREATE TABLE _stream (stream USMALLINT, name VARCHAR);
+
+INSERT INTO _stream
+SELECT s.stream, coalesce(any_value(p.name), 'stream ' || s.stream)
+FROM (SELECT stream FROM launch UNION SELECT stream FROM stream_state) AS s LEFT JOIN stream_state AS p USING (stream)
+GROUP BY s.stream;
+
+-- Launches at which something visibly went wrong: they were running when the device failed, or what they computed
+-- was not finite.
+CREATE TABLE _wrong (seq UBIGINT, stream USMALLINT);
+
+INSERT INTO _wrong
+SELECT l.seq, l.stream FROM launch AS l
+WHERE l.state = 'running' AND (
+    EXISTS (FROM header WHERE error IS NOT NULL AND json_type(error) = 'OBJECT')
+    OR EXISTS (FROM event WHERE kind = 'error')
+)
+UNION
+SELECT l.seq, l.stream FROM event AS e JOIN launch AS l USING (launch) WHERE e.kind = 'nonfinite';
+
+-- How a sentence names a launch.
+CREATE MACRO _launch_named(launch, kernel, stream_name) AS
+    'launch ' || launch || ' (' || coalesce(kernel, 'unnamed') || ') on ' || stream_name;
+
+-- observed: something visibly went wrong; suspected: events are missing that could have ordered or held; else proven.
+CREATE MACRO _confidence(observed, holes) AS
+    CASE WHEN observed THEN 'observed' WHEN holes THEN 'suspected' ELSE 'proven' END;

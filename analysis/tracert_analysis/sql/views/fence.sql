@@ -1,0 +1,37 @@
+-- Fences: where each was recorded, which streams waited for it, and when the host learned that it had passed. One
+-- row a fence and wait.
+CREATE TABLE fence (
+    -- The fence.
+    fence UBIGINT,
+    -- The stream it was recorded on.
+    stream USMALLINT,
+    -- The launch of that stream behind which it stands.
+    ordinal UBIGINT,
+    -- Event that recorded it.
+    record_seq UBIGINT,
+    -- Event since which a stream waits for it; null when none does.
+    wait_seq UBIGINT,
+    -- That stream.
+    wait_stream USMALLINT,
+    -- Event since which the host knows that what it stands behind is done; null when it never learned.
+    passed_seq UBIGINT
+);
+
+INSERT INTO fence
+WITH
+    recorded AS (
+        SELECT fence, stream, ordinal, seq AS record_seq FROM event
+        WHERE kind = 'fence_record' AND fence IS NOT NULL AND stream IS NOT NULL
+    ),
+    waited AS (SELECT seq AS wait_seq, stream AS wait_stream, record_seq FROM event WHERE kind = 'fence_wait'),
+    -- What the host knows of each stream, and since when: a later fence tells of an earlier one, too.
+    known AS (
+        SELECT stream, ordinal, min(from_seq) AS from_seq
+        FROM (SELECT from_seq, generate_subscripts(clock, 1) - 1 AS stream, unnest(clock) AS ordinal FROM _host)
+        GROUP BY stream, ordinal
+    )
+SELECT r.fence, r.stream, r.ordinal, r.record_seq, w.wait_seq, w.wait_stream, greatest(k.from_seq, r.record_seq)
+FROM recorded AS r
+LEFT JOIN waited AS w USING (record_seq)
+ASOF LEFT JOIN known AS k ON r.stream = k.stream AND r.ordinal <= k.ordinal
+ORDER BY r.record_seq, w.wait_seq;

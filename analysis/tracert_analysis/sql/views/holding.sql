@@ -1,0 +1,33 @@
+-- Who held which life of a page, from when until when.
+CREATE TABLE holding (
+    -- The page.
+    page UINTEGER,
+    -- The life.
+    life UINTEGER,
+    -- KIND:NUMBER, such as request:17 or prefix:3.
+    holder VARCHAR,
+    -- read or write.
+    mode VARCHAR,
+    -- Event since which it is held, or the keyframe that knew it.
+    from_seq UBIGINT,
+    -- Event that gave it back; null while it is held.
+    until_seq UBIGINT
+);
+
+INSERT INTO holding
+WITH
+    granted AS (
+        SELECT *, row_number() OVER (PARTITION BY page, life, holder ORDER BY seq) AS n
+        FROM _page_event
+        WHERE kind IN ('alloc', 'hold', 'keyframe') AND holder IS NOT NULL AND (known OR kind <> 'keyframe')
+    ),
+    dropped AS (
+        SELECT *, row_number() OVER (PARTITION BY page, life, holder ORDER BY seq) AS n
+        FROM _page_event AS d
+        WHERE kind = 'drop' AND (known OR EXISTS (
+            FROM granted AS g WHERE g.page = d.page AND g.life = d.life AND g.holder = d.holder AND g.seq < d.seq
+        ))
+    )
+SELECT g.page, g.life, g.holder, g.mode, g.seq, CASE WHEN d.seq > g.seq THEN d.seq END
+FROM granted AS g LEFT JOIN dropped AS d USING (page, life, holder, n)
+ORDER BY g.page, g.life, g.seq;

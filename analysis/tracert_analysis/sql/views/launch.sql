@@ -1,0 +1,56 @@
+-- Every submission of work on a stream, with what is ordered before it.
+CREATE TABLE launch (
+    -- Event that recorded it.
+    seq UBIGINT,
+    -- When it was enqueued: nanoseconds of the monotonic clock.
+    t UBIGINT,
+    -- launch, publish, copy or clear.
+    kind kind,
+    -- Its number, counted over the device.
+    launch UBIGINT,
+    -- The stream it was enqueued on.
+    stream USMALLINT,
+    -- Its number within the stream.
+    ordinal UBIGINT,
+    -- Name of the kernel.
+    kernel VARCHAR,
+    -- What the step does: prefill, decode, mixed, sample.
+    phase VARCHAR,
+    -- Number of the step.
+    step UBIGINT,
+    -- The row that it publishes, or the only row that it uses.
+    row USMALLINT,
+    -- Generation of that row.
+    generation UINTEGER,
+    -- The publish's number within its row.
+    epoch UBIGINT,
+    -- The staging buffer that a publish copies from.
+    staging UINTEGER,
+    -- Number of the segment of its stream; launches of one segment share a clock.
+    segment UBIGINT,
+    -- For every stream (clock[stream + 1]) the highest ordinal that is done before this launch starts.
+    clock UBIGINT[],
+    -- finished, running or waiting, from the stream's progress words; null when these are missing.
+    state VARCHAR
+);
+
+INSERT INTO launch
+WITH numbered AS (SELECT *, row_number() OVER (ORDER BY from_seq) AS segment FROM _segment)
+SELECT
+    e.seq, e.t, e.kind, e.launch, e.stream, e.ordinal, e.kernel, e.phase, e.step,
+    coalesce(e.row, CASE WHEN len(e.uses) = 1 THEN e.uses[1].row END),
+    coalesce(e.generation, CASE WHEN len(e.uses) = 1 THEN e.uses[1].generation END),
+    e.epoch, e.staging, s.segment, s.clock,
+    CASE
+        WHEN e.ordinal <= p.finished THEN 'finished'
+        WHEN e.ordinal <= p.started THEN 'running'
+        WHEN p.stream IS NOT NULL THEN 'waiting'
+    END
+FROM (
+    FROM event
+    WHERE kind IN ('launch', 'publish', 'copy', 'clear')
+        AND launch IS NOT NULL AND stream IS NOT NULL AND ordinal IS NOT NULL
+) AS e
+ASOF LEFT JOIN numbered AS s ON e.stream = s.stream AND e.seq >= s.from_seq
+LEFT JOIN stream_state AS p ON e.stream = p.stream
+ORDER BY e.seq;

@@ -1,0 +1,44 @@
+-- What part of the history this dump holds, and the figures of the configuration that rules need. One row.
+CREATE TABLE _window (
+    first_seq UBIGINT,
+    last_seq UBIGINT,
+    -- The history starts with the recorder: nothing before the first event is missing.
+    complete BOOLEAN,
+    -- The keyframe that stands in for the lost beginning; null when nothing is lost or no keyframe is whole.
+    base_set UBIGINT,
+    -- From here on pages, holders and rows are known; null when they never are.
+    known_from UBIGINT,
+    -- Events are missing somewhere in the middle, so that an edge between streams may be missing, too.
+    holes BOOLEAN,
+    page_size UBIGINT,
+    kv_pages UBIGINT
+);
+
+INSERT INTO _window
+WITH
+    bounds AS (SELECT min(seq) AS first_seq, max(seq) AS last_seq FROM event),
+    started AS (
+        SELECT set, min(seq) AS from_seq, count(*) FILTER (kind = 'keyframe_row') AS row_count,
+            coalesce(sum(coalesce(len(keyframe_pages), 1)) FILTER (kind = 'keyframe'), 0) AS pages
+        FROM event WHERE kind IN ('keyframe', 'keyframe_row') AND set IS NOT NULL GROUP BY set
+    ),
+    ended AS (
+        SELECT set, min(seq) AS end_seq, any_value(page_count) AS pages, any_value(rows) AS row_count
+        FROM event WHERE kind = 'keyframe_end' GROUP BY set
+    ),
+    base AS (
+        SELECT e.set, coalesce(s.from_seq, e.end_seq) AS from_seq
+        FROM ended AS e LEFT JOIN started AS s USING (set)
+        WHERE coalesce(s.pages, 0) = e.pages AND coalesce(s.row_count, 0) = e.row_count
+        ORDER BY e.end_seq LIMIT 1
+    )
+SELECT
+    b.first_seq,
+    b.last_seq,
+    b.first_seq = 1 AS complete,
+    CASE WHEN b.first_seq = 1 THEN NULL ELSE base.set END,
+    CASE WHEN b.first_seq = 1 THEN 0 ELSE base.from_seq END,
+    false,
+    TRY_CAST(h.config ->> 'page_size' AS UBIGINT),
+    TRY_CAST(h.config ->> 'kv_pages' AS UBIGINT)
+FROM bounds AS b, header AS h LEFT JOIN base ON true;

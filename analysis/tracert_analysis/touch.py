@@ -1,0 +1,243 @@
+"""Which launches touch what a row's entries name, as spans instead of one row a launch and page.
+
+A content of an entry (a page, from its publish to the next one) is touched by launches that use the row
+while it stands. A span is the first and the last of those launches on one stream, in one mode: enough for
+every rule about order, for launches of one stream are ordered among themselves. A history of a million
+events has ten million page reads, and some ten thousand spans.
+
+Modes: `walk` (the entry is followed), `read` and `write` (positions of its page are). Knows nothing of
+order between streams, lives or holders.
+"""
+
+from typing import Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+Ints = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
+Mode = Literal["walk", "read", "write"]
+
+FOREVER = 1 << 62
+"""The seq at which a content ends that nothing overwrote."""
+_AT_ONCE = 1 << 22
+"""Uses looked at together where they must be looked at one by one."""
+
+
+class Uses(NamedTuple):
+    """Uses of rows, sorted by row, generation, stream and seq."""
+
+    seq: Ints
+    row: Ints
+    generation: Ints
+    stream: Ints
+    start: Ints
+    end: Ints
+    walked: Ints
+    depth: Ints
+    """Entries whose pages are read: see `_use`."""
+
+
+class Contents(NamedTuple):
+    """What stands in an entry of a row from `seq` until `until` (FOREVER when nothing overwrote it)."""
+
+    row: Ints
+    generation: Ints
+    entry: Ints
+    seq: Ints
+    until: Ints
+
+
+class Pairs(NamedTuple):
+    """Contents beside groups of uses that may touch them, where `after < seq < before`."""
+
+    content: Ints
+    group: Ints
+    after: Ints
+    before: Ints
+
+
+class Spans(NamedTuple):
+    """Positions: the pair, and the first and the last of the uses that touch it."""
+
+    pair: Ints
+    first: Ints
+    last: Ints
+
+
+class Missing(NamedTuple):
+    """An entry that a group follows at `seq`, and then until `before`, though nothing was published in it."""
+
+    group: Ints
+    entry: Ints
+    seq: Ints
+    before: Ints
+
+
+class Touches:
+    """The uses by group (row, generation and stream) beside the contents of their rows."""
+
+    def __init__(self, uses: Uses, contents: Contents) -> None:
+        self._uses = uses
+        self._contents = contents
+        fresh = _changes(uses.row, uses.generation, uses.stream)
+        self._group = np.cumsum(fresh) - 1
+        self.heads = np.flatnonzero(fresh)
+        """Position of each group's first use."""
+        self._seqs = np.unique(uses.seq)
+        self._by_seq = _key(self._group, np.searchsorted(self._seqs, uses.seq), len(self._seqs))
+        self._limit = int(contents.entry.max(initial=0)) + 2
+        """No entry from here on was ever published."""
+        self._steady = np.ones(len(self.heads), bool)
+        """Groups whose uses only ever reach further: there the uses that touch an entry are neighbours."""
+        for values in (uses.start, uses.end, uses.walked, uses.depth):
+            self._steady[self._group[1:][~fresh[1:] & (values[1:] < values[:-1])]] = False
+        self._steady[self._group[uses.end <= uses.start]] = False
+
+    def pairs(self) -> tuple[Pairs, Missing]:
+        """Each content beside the groups that may touch it, and what is followed without any content."""
+        own = self._own()
+        left, missing = self._left()
+        return Pairs(*(np.concatenate(parts) for parts in zip(own, left, strict=True))), missing
+
+    def spans(self, pairs: Pairs, mode: Mode, page_size: int) -> Spans:
+        """The first and the last use that touches each pair in `mode`, for pairs that have one."""
+        index = self._contents.entry[pairs.content]
+        low = np.searchsorted(self._by_seq, self._seq_key(pairs.group, pairs.after, after=True))
+        high = np.searchsorted(self._by_seq, self._seq_key(pairs.group, pairs.before, after=False))
+        if mode == "write":
+            first = np.maximum(low, self._reach(self._uses.end, pairs.group, index * page_size))
+            last = (
+                np.minimum(high, self._reach(self._uses.start, pairs.group, (index + 1) * page_size - 1)) - 1
+            )
+        else:
+            first = np.maximum(low, self._reach(self._reached(mode), pairs.group, index))
+            last = high - 1
+        unsteady = ~self._steady[pairs.group]
+        first[unsteady], last[unsteady] = 1, 0
+        for part in _portions(np.flatnonzero(unsteady & (low < high)), high - low):
+            size = high[part] - low[part]
+            pair = np.repeat(part, size)
+            use = _counting(size) + np.repeat(low[part], size)
+            hit = self._touched(use, index[pair], mode, page_size)
+            pair, use = pair[hit], use[hit]
+            heads = np.flatnonzero(_changes(pair))
+            first[pair[heads]] = use[heads]
+            last[pair[heads]] = use[np.r_[heads[1:], len(pair)] - 1] if len(pair) else use[heads]
+        found = np.flatnonzero(first <= last)
+        return Spans(found, first[found], last[found])
+
+    def _own(self) -> Pairs:
+        """Each content beside the groups of its own row and generation."""
+        contents, uses = self._contents, self._uses
+        tenancies = _tenancy(uses.row[self.heads], uses.generation[self.heads])
+        wanted = _tenancy(contents.row, contents.generation)
+        low = np.searchsorted(tenancies, wanted, side="left")
+        size = np.searchsorted(tenancies, wanted, side="right") - low
+        content = np.repeat(np.arange(len(wanted)), size)
+        return Pairs(
+            content, _counting(size) + np.repeat(low, size), contents.seq[content], contents.until[content]
+        )
+
+    def _left(self) -> tuple[Pairs, Missing]:
+        """Groups that follow an entry before their own publish of it, beside what an earlier tenant left.
+
+        Sound histories have none, or those that a lost beginning explains; so these are looked at one by one.
+        """
+        contents, uses = self._contents, self._uses
+        reach = np.maximum.accumulate(_key(self._group, np.minimum(uses.walked, self._limit), self._limit))
+        size = reach[np.r_[self.heads[1:], len(uses.seq)] - 1] % (self._limit + 1)
+        group, index = np.repeat(np.arange(len(size)), size), _counting(size)
+        walk = uses.seq[np.searchsorted(reach, _key(group, index, self._limit), side="right")]
+        published = self._first_published(group, index)
+        by_entry: dict[tuple[int, int], list[int]] = {}
+        pairs: list[tuple[int, int, int, int]] = []
+        missing: list[tuple[int, int, int, int]] = []
+        for at in np.flatnonzero(published > walk).tolist():
+            if not by_entry:
+                entries = zip(contents.row.tolist(), contents.entry.tolist(), strict=True)
+                for position, entry in enumerate(entries):
+                    by_entry.setdefault(entry, []).append(position)
+            head = self.heads[group[at]]
+            found = by_entry.get((int(uses.row[head]), int(index[at])), [])
+            since, before = int(walk[at]), int(published[at])
+            stands = min((int(contents.seq[position]) for position in found), default=FOREVER)
+            if stands > since:
+                missing.append((int(group[at]), int(index[at]), since, min(stands, before)))
+            for position in found:
+                seq, until = int(contents.seq[position]), int(contents.until[position])
+                other = contents.generation[position] != uses.generation[head]
+                if other and until > since and seq < before:
+                    pairs.append((position, int(group[at]), max(seq, since - 1), min(until, before)))
+        return Pairs(*_columns(pairs)), Missing(*_columns(missing))
+
+    def _first_published(self, group: Ints, index: Ints) -> Ints:
+        """When the generation of a group first published an entry; FOREVER when it never did."""
+        contents, uses = self._contents, self._uses
+        tenancies = np.unique(_tenancy(contents.row, contents.generation))
+        owner = np.searchsorted(tenancies, _tenancy(contents.row, contents.generation))
+        entries, at = np.unique(_key(owner, contents.entry, self._limit), return_index=True)
+        head = self.heads[group]
+        tenancy = _tenancy(uses.row[head], uses.generation[head])
+        owner = np.searchsorted(tenancies, tenancy)
+        wanted = _key(owner, index, self._limit)
+        place = np.minimum(np.searchsorted(entries, wanted), max(len(entries) - 1, 0))
+        if not len(entries):
+            return np.full(len(group), FOREVER, np.int64)
+        known = (entries[place] == wanted) & (tenancies[np.minimum(owner, len(tenancies) - 1)] == tenancy)
+        return np.where(known, contents.seq[at[place]], FOREVER)
+
+    def _reached(self, mode: Mode) -> Ints:
+        return self._uses.walked if mode == "walk" else self._uses.depth
+
+    def _touched(self, use: Ints, index: Ints, mode: Mode, page_size: int) -> Flags:
+        uses = self._uses
+        if mode != "write":
+            return self._reached(mode)[use] > index
+        reached = (uses.end[use] > index * page_size) & (uses.start[use] < (index + 1) * page_size)
+        return reached & (uses.end[use] > uses.start[use])
+
+    def _reach(self, reached: Ints, group: Ints, wanted: Ints) -> Ints:
+        """Position of the group's first use with `reached > wanted`; right for steady groups only."""
+        limit = int(wanted.max(initial=0)) + 1
+        key = np.maximum.accumulate(_key(self._group, np.minimum(reached, limit), limit))
+        return np.searchsorted(key, _key(group, wanted, limit), side="right")
+
+    def _seq_key(self, group: Ints, seq: Ints, *, after: bool) -> Ints:
+        """The key of the group's first use behind `seq`, or of the first that is not before it."""
+        rank = np.searchsorted(self._seqs, seq, side="right" if after else "left")
+        return _key(group, rank, len(self._seqs))
+
+
+def _key(group: Ints, value: Ints, limit: int) -> Ints:
+    """One number for each pair, which sorts as the pair does; `value` is at most `limit`."""
+    return group * np.int64(limit + 1) + value
+
+
+def _tenancy(row: Ints, generation: Ints) -> Ints:
+    return (row << np.int64(32)) | generation
+
+
+def _changes(*columns: Ints) -> Flags:
+    """Where a row of the columns differs from the one before; the first one does."""
+    changed = np.ones(len(columns[0]), bool)
+    changed[1:] = False
+    for values in columns:
+        changed[1:] |= values[1:] != values[:-1]
+    return changed
+
+
+def _counting(size: Ints) -> Ints:
+    """0, 1, ... for each size, one after the other."""
+    return np.arange(int(size.sum())) - np.repeat(np.cumsum(size) - size, size)
+
+
+def _portions(chosen: Ints, size: Ints) -> list[Ints]:
+    """`chosen` in portions whose sizes add up to about `_AT_ONCE`."""
+    if not len(chosen):
+        return []
+    return np.split(chosen, np.flatnonzero(np.diff(np.cumsum(size[chosen]) // _AT_ONCE)) + 1)
+
+
+def _columns(rows: list[tuple[int, int, int, int]]) -> npt.NDArray[np.int64]:
+    return np.array(rows, np.int64).reshape(-1, 4).T
