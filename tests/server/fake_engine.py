@@ -91,7 +91,8 @@ class FakeEngine:
     def step(self) -> None:
         """One token each."""
         time.sleep(self.options.step_seconds)
-        sent: list[FromEngine] = [self.token(request) for request in list(self.requests.values())]
+        speaking = [request for request in self.requests.values() if b"!mute" not in request.text]
+        sent: list[FromEngine] = [self.token(request) for request in speaking]
         self.counts["events"] += 10
         self.link.send(*sent, self.stats())
 

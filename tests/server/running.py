@@ -88,7 +88,7 @@ class Running:
         self._errors.close()
 
 
-def wait_for(condition: Callable[[], bool], what: str, seconds: float = 5.0) -> None:
+def wait_for(condition: Callable[[], bool], what: str, seconds: float = 10.0) -> None:
     """Poll a condition until it holds."""
     deadline = time.monotonic() + seconds
     while not condition():

@@ -38,9 +38,6 @@ Recover = Callable[[EngineDeath], str | None]
 
 State = Literal["starting", "ready", "down", "stopping", "stopped"]
 
-_SETTLE_SECONDS = 2.0
-"""How long an engine that said `Died`, or hung up, may take to end before it is killed."""
-
 
 class Supervisor:
     """Runs one engine after another. `await run()` in a task; then `submit`, `dump`, `stop`."""
@@ -57,11 +54,13 @@ class Supervisor:
         backoff_seconds_max: float = 10.0,
         hang_seconds: float | None = None,
         stop_seconds: float = 10.0,
+        settle_seconds: float = 2.0,
     ) -> None:
         """`on_ready` is told of each engine that serves.
 
         After `rapid_deaths` engines in a row that died without one token, it gives up. With `hang_seconds` an
         engine that has requests and says nothing for so long is killed. Without it, its own deadlines rule.
+        An engine that said `Died`, or hung up, has `settle_seconds` to end before it is killed.
         """
         self.state: State = "starting"
         self.ready: Ready | None = None
@@ -77,6 +76,7 @@ class Supervisor:
         self._backoff_seconds_max = backoff_seconds_max
         self._hang_seconds = hang_seconds
         self._stop_seconds = stop_seconds
+        self._settle_seconds = settle_seconds
         self._stopping = asyncio.Event()
         self._link: EngineLink | None = None
         self._process: EngineProcess | None = None
@@ -196,7 +196,7 @@ class Supervisor:
             is_hung = hung.done() and not (hearing.done() or ended.done())
             if is_hung:
                 process.kill()
-            status = await process.end(grace=_SETTLE_SECONDS)
+            status = await process.end(grace=self._settle_seconds)
             words = await _last_words(hearing, link)
             return EngineDeath(
                 pid=process.pid,
@@ -278,10 +278,13 @@ class Supervisor:
         return lost
 
     async def _rest(self, fruitless: int) -> bool:
-        """Wait before the next engine, the longer the more died for nothing; True when stopped meanwhile."""
-        seconds = min(self._backoff_seconds * 2.0**fruitless, self._backoff_seconds_max) if fruitless else 0.0
+        """Wait before the next engine, the longer the more died for nothing; True when stopped meanwhile.
+
+        After a first death nobody waits.
+        """
+        seconds = min(self._backoff_seconds * 2.0 ** (fruitless - 2), self._backoff_seconds_max)
         try:
-            await asyncio.wait_for(self._stopping.wait(), seconds or 0.001)
+            await asyncio.wait_for(self._stopping.wait(), seconds if fruitless > 1 else 0.001)
         except TimeoutError:
             return False
         return True
