@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
 os.environ["HF_HUB_OFFLINE"] = "1"
 
@@ -58,18 +59,19 @@ TINY: dict[str, tuple[str, dict[str, object]]] = {
 """Name to transformers' model type and what differs from `SIZES`."""
 
 
-def make_tiny(name: str, directory: Path, **saving: object) -> transformers.PreTrainedModel:
+def make_tiny(name: str, directory: Path, max_shard_size: str = "1GB", **sizes: object) -> Any:
     """Save a model of `TINY` with seeded weights to `directory`, and return transformers' own."""
     kind, changes = TINY[name]
-    config = transformers.AutoConfig.for_model(kind, **{**SIZES, **changes})
+    config = transformers.AutoConfig.for_model(kind, **{**SIZES, **changes, **sizes})
     torch.manual_seed(11)
-    model = transformers.AutoModelForCausalLM.from_config(config, dtype=torch.float32).eval()
+    automatic: Any = transformers.AutoModelForCausalLM
+    model = automatic.from_config(config, dtype=torch.float32).eval()
     with torch.no_grad():
         for parameter_name, parameter in model.named_parameters():
             # Biases begin as 0 and norms as 1, with which nobody would notice their absence.
             if parameter.ndim == 1:
                 parameter.normal_(1.0 if "norm" in parameter_name else 0.0, 0.3)
-    model.save_pretrained(directory, **saving)
+    model.save_pretrained(directory, max_shard_size=max_shard_size)
     return model
 
 

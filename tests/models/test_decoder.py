@@ -1,6 +1,7 @@
 """The decoder against transformers, and against itself under every way to slice the work."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -144,7 +145,7 @@ def test_smollm2_answers(smollm2: ModelSource) -> None:
     assert answer[-1] in tokenizer.eos_ids
 
 
-def reference_smollm2(source: ModelSource) -> transformers.PreTrainedModel:
+def reference_smollm2(source: ModelSource) -> Any:
     """transformers' Llama with the weights of the file."""
     from tracert.models.gguf_file import open_gguf
     from tracert.models.load import load_config
@@ -153,7 +154,7 @@ def reference_smollm2(source: ModelSource) -> transformers.PreTrainedModel:
     config = load_config(source)
     reader = GgufReader(open_gguf(source.location), config)
     with torch.device("meta"):
-        model = transformers.LlamaForCausalLM(
+        model: Any = transformers.LlamaForCausalLM(
             transformers.LlamaConfig(
                 vocab_size=config.vocab,
                 hidden_size=config.hidden,

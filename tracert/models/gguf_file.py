@@ -63,7 +63,7 @@ def open_gguf(path: Path) -> GgufFile:
         raise WeightsError(f"{path}: {error.strerror or error}") from error
     try:
         return _parse(path, data)
-    except (struct.error, UnicodeDecodeError, _OutOfFileError) as error:
+    except (struct.error, UnicodeDecodeError, RecursionError, _OutOfFileError) as error:
         raise WeightsError(f"{path}: the header is truncated or damaged; fetch the file again") from error
 
 

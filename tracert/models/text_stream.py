@@ -53,11 +53,13 @@ class WindowStream:
     def _take(self, *, final: bool) -> str:
         before = self._decode(self._context)
         after = self._decode(self._context + self._pending)
-        unfinished = after.endswith(REPLACEMENT) and len(self._pending) < _UNFINISHED_MAX
-        if not final and (unfinished or len(after) <= len(before)):
+        if not final and after.endswith(REPLACEMENT) and len(self._pending) < _UNFINISHED_MAX:
             return ""
-        self._context, self._pending = self._pending or self._context, []
-        return after[len(before) :]
+        text = after[len(before) :]
+        # A window must not begin with tokens without text: what follows them would read as a beginning.
+        self._context = self._pending if text else self._context + self._pending
+        self._pending = []
+        return text
 
 
 TextStream = ByteStream | WindowStream
