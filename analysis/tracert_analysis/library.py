@@ -31,7 +31,19 @@ ACCESS = ("_names", "_unordered_publish", "access", "_span", "finding")
 FINDINGS = ("TR101", "TR102", "TR201", "TR202", "TR203", "TR204", "TR401", "TR402", "TR902")
 CLASSES = ("order", "lifetime", "mapping", "content", "resource", "symptom")
 """Which of two findings at the same event comes first."""
-MACROS: tuple[str, ...] = ()
+MACROS = (
+    "last_owner",
+    "last_writer",
+    "last_fence",
+    "page_history",
+    "launch_reads",
+    "launch_writes",
+    "happens_before",
+    "_variable",
+    "missing_edge",
+    "in_flight",
+    "what_was_new",
+)
 
 
 def text(folder: str, name: str) -> str:

@@ -5,7 +5,7 @@ CREATE TABLE launch (
     -- When it was enqueued: nanoseconds of the monotonic clock.
     t UBIGINT,
     -- launch, publish, copy or clear.
-    kind kind,
+    kind VARCHAR,
     -- Its number, counted over the device.
     launch UBIGINT,
     -- The stream it was enqueued on.
@@ -37,7 +37,7 @@ CREATE TABLE launch (
 INSERT INTO launch
 WITH numbered AS (SELECT *, row_number() OVER (ORDER BY from_seq) AS segment FROM _segment)
 SELECT
-    e.seq, e.t, e.kind, e.launch, e.stream, e.ordinal, e.kernel, e.phase, e.step,
+    e.seq, e.t, e.kind::VARCHAR, e.launch, e.stream, e.ordinal, e.kernel, e.phase, e.step,
     coalesce(e.row, CASE WHEN len(e.uses) = 1 THEN e.uses[1].row END),
     coalesce(e.generation, CASE WHEN len(e.uses) = 1 THEN e.uses[1].generation END),
     e.epoch, e.staging, s.segment, s.clock,

@@ -1,0 +1,30 @@
+-- The launch that wrote a page last, in program order. One row; from the last facts of the page where the history
+-- doesn't tell. Columns: page, life, launch, seq, stream, ordinal, kernel, row, request, state, source (history or
+-- page_state).
+CREATE MACRO last_writer(page) AS TABLE
+WITH
+    written AS (
+        SELECT s.page, s.life, s.last_seq AS seq FROM _span AS s WHERE s.page = page AND s.mode = 'write'
+        UNION ALL
+        SELECT page, 0, e.seq FROM event AS e WHERE e.kind = 'clear' AND e.all AND page < e.page_count
+    ),
+    latest AS (SELECT w.page, w.life, w.seq FROM written AS w ORDER BY w.seq DESC LIMIT 1),
+    told AS (
+        SELECT
+            w.page, w.life, l.launch, l.seq, l.stream, l.ordinal, l.kernel, t.row, n.request, l.state,
+            'history' AS source
+        FROM latest AS w
+        JOIN launch AS l ON w.seq = l.seq
+        LEFT JOIN _touch AS t
+            ON w.page = t.page AND w.life = t.life AND t.mode = 'write' AND t.stream = l.stream AND t.last_seq = w.seq
+        LEFT JOIN _tenancy AS n ON t.row = n.row AND t.generation = n.generation
+        LIMIT 1
+    ),
+    state AS (
+        SELECT
+            s.page, s.writer_life, s.writer, s.writer_seq, s.writer_stream, NULL, NULL, NULL, NULL, NULL,
+            'page_state' AS source
+        FROM page_state AS s
+        WHERE s.page = page AND s.writer IS NOT NULL AND NOT EXISTS (FROM told)
+    )
+FROM told UNION ALL FROM state;
