@@ -193,7 +193,7 @@ def test_repeated_kills_lose_no_client(start_server: StartServer) -> None:
 
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
         clients = [pool.submit(load, number) for number in range(4)]
-        for _ in range(5):
+        for _ in range(3):
             wait_for(lambda: serves(server), "an engine", 10)
             time.sleep(0.25)
             os.kill(engine_pid(server), signal.SIGKILL)
@@ -203,5 +203,5 @@ def test_repeated_kills_lose_no_client(start_server: StartServer) -> None:
         done.set()
         counts = [client.result() for client in clients]
     assert all(set(count) <= {200, 503} and count[200] > 0 for count in counts)
-    assert server.metric("tracert_engine_deaths_total") == 5
-    assert len(list(server.folder.glob("*.jsonl"))) == 5
+    assert server.metric("tracert_engine_deaths_total") == 3
+    assert len(list(server.folder.glob("*.jsonl"))) == 3

@@ -49,7 +49,6 @@ def routes(service: Service) -> APIRouter:
             cache_salt=body.cache_salt or "",
         )
         generation = Generation(service, plan)
-        generation.check_room()
         answer = _Answer(service, plan, generation, alternatives is not None)
         if body.stream:
             return EventStream(answer.events(body.include_usage))

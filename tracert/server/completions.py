@@ -64,7 +64,6 @@ def routes(service: Service) -> APIRouter:
             cache_salt=body.cache_salt or "",
         )
         generation = Generation(service, plan)
-        generation.check_room()
         echoes = [service.tokenizer.decode(prompt) if body.echo else "" for prompt in prompts]
         answer = _Answer(service, plan, generation, echoes, body.logprobs is not None)
         if body.stream:

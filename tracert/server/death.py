@@ -31,6 +31,11 @@ class EngineDeath:
         return "killed" if self.exit_status < 0 else "exit"
 
     @property
+    def explained(self) -> bool:
+        """It ended as a command does that has told its user what is wrong: status 1 or 2."""
+        return self.words is None and self.exit_status in (1, 2)
+
+    @property
     def name(self) -> str:
         """One word for it: the error's own name, the signal's, HANG, or EXIT_3."""
         if self.words is not None:

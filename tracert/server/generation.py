@@ -39,16 +39,12 @@ class Generation:
             for index in range(len(plan.prompts) * plan.n)
         }
 
-    def check_room(self) -> None:
-        """Raises ApiError 503 when too many requests wait already."""
-        waiting = self._service.supervisor.inflight.silent
-        most = self._service.config.max_waiting
-        if waiting + len(self._choices) > most:
-            message = f"Too many requests wait ({waiting} of {most}); try again in a moment."
-            raise ApiError(503, message, code="overloaded", kind="overloaded_error")
-
     async def deltas(self) -> AsyncGenerator[Delta, None]:
-        """What each answer has more, as it comes. Raises ApiError, EngineLostError."""
+        """What each answer has more, as it comes.
+
+        Raises ApiError (503 when too many requests wait already) and EngineLostError.
+        """
+        self._check_room()
         open_ids = set(self._choices)
         with self._service.supervisor.submit(self._requests()) as inbox:
             while open_ids:
@@ -82,6 +78,13 @@ class Generation:
             "total_tokens": prompt + completion,
             "prompt_tokens_details": {"cached_tokens": sum(self._cached)},
         }
+
+    def _check_room(self) -> None:
+        waiting = self._service.supervisor.inflight.silent
+        most = self._service.config.max_waiting
+        if waiting + len(self._choices) > most:
+            message = f"Too many requests wait ({waiting} of {most}); try again in a moment."
+            raise ApiError(503, message, code="overloaded", kind="overloaded_error")
 
     def _requests(self) -> list[Generate]:
         return [

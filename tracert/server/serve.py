@@ -118,7 +118,9 @@ async def _drain(supervisor: Supervisor, seconds: float) -> None:
 
 def _listen(host: str, port: int) -> socket.socket:
     """A listening socket. Raises OSError."""
-    family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    # "localhost" has both; clients that have only IPv4 are still many.
+    family, kind, protocol, _, address = min(found, key=lambda entry: entry[0] != socket.AF_INET)
     listening = socket.socket(family, kind, protocol)
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

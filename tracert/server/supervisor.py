@@ -88,8 +88,8 @@ class Supervisor:
     async def run(self) -> str | None:
         """Serve until `stop` (returns None), or until there is no point in going on (returns why, in a line).
 
-        An empty line means that the engine has already said why: it exited with status 1 or 2 before it was
-        ever ready.
+        An empty line means that the engine has already said why, before any engine was ready: a mistake in
+        the configuration, of which there is no history to save.
         """
         fruitless = 0
         try:
@@ -101,10 +101,11 @@ class Supervisor:
                     return str(error)
                 if death is None:
                     return None
+                if self.ready is None and death.explained:
+                    return ""
                 told = await self._mourn(death)
                 if self.ready is None:
-                    explained = death.words is None and death.exit_status in (1, 2)
-                    return "" if explained else f"{told.message}; it never got ready to serve"
+                    return f"{told.message}; it never got ready to serve"
                 fruitless = 0 if self._answered else fruitless + 1
                 if fruitless >= self._rapid_deaths:
                     return f"giving up: {fruitless} engines in a row died without one token; {told.message}"
