@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from tests.record.rings import WRITERS, events_of, new_recorder
 from tests.record.telling import Telling, tellings
 from tracert.record.access import Holder
-from tracert.record.decode import decode_columns, events, lines
+from tracert.record.decode import decode_columns, events
 from tracert.record.image import read
+from tracert.record.lines import lines
 from tracert.record.recorder import Keyframe
 
 quickly = settings(

@@ -1,6 +1,9 @@
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from tracert.record.ring import Ring
 
 class Writer:
@@ -66,3 +69,13 @@ class Writer:
         y: int | None,
         text: bytes,
     ) -> int: ...
+
+def lines(
+    slots: NDArray[np.void],
+    heads: NDArray[np.int64],
+    plan: list[tuple[Any, ...]],
+    words: list[bytes],
+    given_at: NDArray[np.int64],
+    given: list[bytes],
+) -> bytes:
+    """Events as JSON lines; see `tracert.record.lines`."""

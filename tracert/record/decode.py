@@ -1,7 +1,7 @@
-"""Ring image -> columns -> events -> JSON lines, by the schema that the ring carries.
+"""Ring image -> columns -> events, by the schema that the ring carries.
 
-`decode_columns` gives numpy arrays a kind, for whoever loads a ring into tables; `events` and `lines`
-give what a dump holds, in seq order. Knows the schema's forms, not what a kind means.
+`decode_columns` gives numpy arrays a kind, for whoever loads a ring into tables; `events` gives what a dump
+holds, in seq order. Knows the schema's forms, not what a kind means.
 """
 
 from collections.abc import Iterator
@@ -24,8 +24,9 @@ from tracert.record.schema import (
     Kind,
 )
 
-BATCH = 1 << 16
+BATCH = 1 << 14
 """Events decoded at a time: their dictionaries are what costs memory."""
+HOLDER_MAX = (1 << 55) - 1
 
 Event = dict[str, Any]
 
@@ -57,7 +58,7 @@ class Columns:
 
     kind: Kind
     position: Index
-    """Where each event stands among the events of the image."""
+    """Where each event stands among those asked for."""
     seq: NDArray[np.uint64]
     t: NDArray[np.uint64]
     fields: dict[str, Values]
@@ -66,44 +67,36 @@ class Columns:
     """JSON objects to merge, when the kind has them."""
 
 
-def decode_columns(image: Image, start: int = 0, stop: int | None = None) -> dict[str, Columns]:
-    """The events `start` up to `stop` (positions in seq order) as columns, by the name of their kind.
+def decode_columns(image: Image, heads: Index | None = None) -> dict[str, Columns]:
+    """The events in the slots `heads` (by default all of the image) as columns, by the name of their kind.
 
-    Holders are given by the number only in `values`; `image.words` names their kinds (see `holders`).
+    A holder's value is its number shifted left by 8, with the word of its kind in the low bits.
     """
-    heads = image.heads[start:stop]
+    if heads is None:
+        heads = image.heads
     codes = image.slots["kind"][heads]
     kinds = image.schema.by_code()
     found = {}
     for code in np.unique(codes).tolist():
         kind = kinds.get(code) or Kind(f"unknown-{code}", code, ())
         chosen = np.flatnonzero(codes == code)
-        found[kind.name] = _columns(image, kind, heads[chosen], chosen + start)
+        found[kind.name] = _columns(image, kind, heads[chosen], chosen)
+    return found
+
+
+def decode(image: Image, heads: Index) -> list[Event]:
+    """The events in the slots `heads`, in that order, as a dump has them."""
+    found: list[Event] = [{}] * len(heads)
+    for columns in decode_columns(image, heads).values():
+        for position, event in zip(columns.position.tolist(), _events(image, columns), strict=True):
+            found[position] = event
     return found
 
 
 def events(image: Image) -> Iterator[Event]:
-    """Every event of the image in seq order, as a dump has it."""
+    """Every event of the image in seq order."""
     for start in range(0, len(image.heads), BATCH):
-        batch: list[Any] = [None] * min(BATCH, len(image.heads) - start)
-        for columns in decode_columns(image, start, start + BATCH).values():
-            for position, event in zip(
-                (columns.position - start).tolist(), _events(image, columns), strict=True
-            ):
-                batch[position] = event
-        yield from batch
-
-
-def lines(image: Image) -> Iterator[bytes]:
-    """The events as JSON lines, many a chunk, in seq order."""
-    for start in range(0, len(image.heads), BATCH):
-        batch: list[Any] = [None] * min(BATCH, len(image.heads) - start)
-        for columns in decode_columns(image, start, start + BATCH).values():
-            positions = (columns.position - start).tolist()
-            for position, text in zip(positions, map(orjson.dumps, _events(image, columns)), strict=True):
-                batch[position] = text
-        batch.append(b"")
-        yield b"\n".join(batch)
+        yield from decode(image, image.heads[start : start + BATCH])
 
 
 def _columns(image: Image, kind: Kind, heads: Index, position: Index) -> Columns:
@@ -126,7 +119,7 @@ def _columns(image: Image, kind: Kind, heads: Index, position: Index) -> Columns
             number = _single(words, starts, counts, int(section.count[1:]))
         else:
             number = slots[section.count].astype(np.int64)
-        number = np.minimum(number, np.maximum(end - at, 0) // width)
+        number = np.clip(number, 0, np.maximum(end - at, 0) // width)
         items = words[ragged(at, number * width)].reshape(-1, width)
         offsets = np.zeros(len(heads) + 1, np.int64)
         np.cumsum(number, out=offsets[1:])
@@ -175,7 +168,8 @@ def _values(
     if item.type == "flag":
         present = present & (values != 0)
     if item.type == "holder":
-        values = slots["x"].astype(np.int64) << 8 | values.astype(np.int64) & 0xFF
+        number = (slots["x"] & np.uint64(HOLDER_MAX)).astype(np.int64)
+        values = number << 8 | values.astype(np.int64) & 0xFF
     if kind.single and item.slot in "ab":
         present = present & (counts == 0)
     return Values(item, values, None if bool(present.all()) else present)
@@ -207,9 +201,17 @@ def _events(image: Image, columns: Columns) -> list[Event]:
         found = _with_gaps(names, values, present)
     if columns.texts:
         for event, text in zip(found, columns.texts, strict=True):
-            if text:
-                event.update(orjson.loads(text))
+            event.update(_object(text))
     return found
+
+
+def _object(text: bytes) -> Event:
+    """A payload's fields. A ring without checksums may give text that is none."""
+    try:
+        found = orjson.loads(text) if text else {}
+    except orjson.JSONDecodeError:
+        found = None
+    return found if isinstance(found, dict) else {"unreadable": True}
 
 
 def _with_gaps(

@@ -18,10 +18,10 @@ import numpy as np
 import orjson
 import zstandard
 
-from tracert.record.decode import lines
 from tracert.record.errors import NoRoomError, PathError
 from tracert.record.image import Image, read
 from tracert.record.layout import LANE, PAGE, PAGE_STATES, STREAM
+from tracert.record.lines import lines
 from tracert.record.ring import NO_ROOM, sync_directory
 
 FORMAT = "tracert"
