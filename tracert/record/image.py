@@ -50,7 +50,7 @@ from tracert.record.schema import (
 )
 
 Index = NDArray[np.int64]
-SECOND_LOOK_SECONDS = 0.02
+SECOND_LOOK_SECONDS = 0.3
 """How long a record of a live process may take to be finished before it counts as torn."""
 
 
@@ -147,11 +147,13 @@ class Image:
 
     def _look_again(self, mapped: Any, live: NDArray[np.void], seqs: NDArray[np.uint64], before: int) -> None:
         """Records of a live process that were being written: give it a moment, then judge again."""
-        time.sleep(SECOND_LOOK_SECONDS)
-        bad = self._bad
-        seqs[bad] = live["seq"][bad]
-        self.slots[bad] = live[bad]
-        self._judge(seqs, before, _counters(mapped)[CURSOR])
+        deadline = time.monotonic() + SECOND_LOOK_SECONDS
+        while self.torn and time.monotonic() < deadline:
+            time.sleep(0.002)
+            bad = self._bad
+            seqs[bad] = live["seq"][bad]
+            self.slots[bad] = live[bad]
+            self._judge(seqs, before, _counters(mapped)[CURSOR])
 
     def _read_notes(self) -> None:
         regions = self.header.regions

@@ -78,7 +78,7 @@ class Ring:
         *,
         native: bool | None = None,
     ) -> "Ring":
-        """A new ring file, all of it allocated, in memory and on disk.
+        """A new ring file, all of it allocated, in memory and on disk; it appears when it can be read.
 
         `about` holds what a dump's header says of the process: `config`, `model`, `device`, `fault`, `tool`.
         `native` None takes the C writer if it was built. The file must not exist.
@@ -99,9 +99,12 @@ class Ring:
             geometry=geometry,
             regions=regions,
         )
+        partial = path.with_name(path.name + ".partial")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+            if path.exists():
+                raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
+            descriptor = os.open(partial, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
         except OSError as error:
             raise PathError(path, "create the ring", error.strerror or str(error)) from None
         try:
@@ -109,10 +112,11 @@ class Ring:
             ring = cls(path, header, descriptor)
             ring._fill(about or {})
             os.fsync(descriptor)
+            partial.rename(path)
             sync_directory(path.parent)
         except OSError as error:
             os.close(descriptor)
-            path.unlink(missing_ok=True)
+            partial.unlink(missing_ok=True)
             if error.errno in NO_ROOM:
                 raise NoRoomError(path, regions.end, error.strerror or str(error)) from None
             raise PathError(path, "create the ring", error.strerror or str(error)) from None
