@@ -1,0 +1,320 @@
+"""The report as text for a terminal or a ticket: the answer first, the evidence after it. Knows no SQL.
+
+`[3]` behind a line is the number of the query that gave it; the queries stand at the end, when asked for.
+"""
+
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
+
+from tracert_analysis.report.report import (
+    Access,
+    Act,
+    Evidence,
+    FenceFact,
+    Hold,
+    Leftover,
+    PageStory,
+    Report,
+    RowStory,
+    StreamFact,
+    Write,
+)
+from tracert_analysis.report.timeline import draw
+
+WIDTH = 110
+LISTED = 8
+"""Of long lists the first so many are printed; JSON has them all."""
+
+
+def render(report: Report, show_sql: bool = False) -> str:
+    """The whole report, sections in the order in which somebody at three in the morning wants them.
+
+    `show_sql` adds the queries; without it a line says how many there are.
+    """
+    parts = [
+        [report.title, "", *wrap(report.verdict.sentence)],
+        verdict(report),
+        section("FAILING ACCESS", access(report.access)),
+        *(section(f"ROW {story.row}", row(story, report)) for story in report.rows),
+        *(section(f"PAGE {story.page}", page(story, report)) for story in report.pages),
+        section("ACQUITTED", acquitted(report)),
+        section("LAUNCHES AT THE END", streams(report.in_flight)),
+        section("LANES", lanes(report)),
+        section("WHAT WAS NEW ABOUT THIS LAUNCH", novelties(report)),
+        section("OTHER FINDINGS", others(report)),
+        section("EVIDENCE", evidence(report.evidence)),
+        section("REPRODUCE", reproduce(report)),
+        section("QUERIES (tracert sql DUMP '...')", queries(report) if show_sql else ()),
+        behind(report) if report.queries and not show_sql else (),
+    ]
+    return "\n\n".join("\n".join(lines) for part in parts if (lines := list(part))) + "\n"
+
+
+def verdict(report: Report) -> Iterator[str]:
+    """Confidence, error, missing call, fixes, counterfactual."""
+    found = report.verdict
+    name = f"{found.code} {found.name}, " if found.code else ""
+    yield f"verdict        {name}confidence: {found.confidence}{cite(found.query)}"
+    if report.error is not None:
+        error = report.error
+        at = f", learnt at {error.observed_at}" if error.observed_at else ""
+        yield f"error          {error.code} {error.name} {error.message!r}{at}"
+        yield from hanging("misleading" if error.misleading else "", error.remark)
+    if found.missing_edge is not None:
+        edge = found.missing_edge
+        yield from hanging("missing edge", f"{place(edge.earlier)} -> {place(edge.later)}")
+        between = f"after launch {edge.earlier.launch}, before launch {edge.later.launch}"
+        yield from hanging("missing call", f"{edge.call}   {between}")
+        earlier, name = edge.earlier, edge.earlier.stream_name
+        known = (
+            f"{name} up to number {edge.reaches}, not {earlier.ordinal}"
+            if edge.reaches
+            else f"nothing on {name}"
+        )
+        reach = f"launch {edge.later.launch} is ordered after {known}{cite(edge.query)}"
+        yield from hanging("known order", reach)
+    for number, fix in enumerate(found.fix):
+        yield from hanging("fix" if number == 0 else "", f"{number + 1}. {fix}")
+    if found.counterfactual:
+        yield from hanging("counterfactual", found.counterfactual)
+    if found.code:
+        yield f"more           tracert explain {found.code}"
+
+
+def access(found: Access | None) -> Iterator[str]:
+    """Who did it, for whom, and against which earlier act."""
+    if found is None:
+        return
+    act = found.act
+    phase = f", {act.phase}, step {act.step}" if act.phase else ""
+    yield from hanging("launch", f"{place(act)}{phase}, {when(act)}{cite(found.query)}")
+    if found.request is not None:
+        named = f" ({found.request_id})" if found.request_id else ""
+        yield from hanging("request", f"{found.request}{named}")
+    if found.row is not None:
+        walks = f", walks {found.walked} entries" if found.walked is not None else ""
+        reads = f", reads positions {found.positions[0]}..{found.positions[1]}" if found.positions else ""
+        yield from hanging("row", f"{found.row}, generation {found.generation}{walks}{reads}")
+    if found.other is not None:
+        yield from hanging("against", f"{place(found.other)}, {when(found.other)}")
+        yield from hanging("last fence", f"{fence(found.fence, found.other)}{cite(found.fence_query)}")
+
+
+def row(story: RowStory, report: Report) -> Iterator[str]:
+    """Owners and publishes of a row, what a launch that is too early finds in it, its generations."""
+    yield from hanging("last owner", f"{hold(story.last_owner, 'generation')}{cite(*story.queries[:1])}")
+    yield from hanging("previous owner", f"{hold(story.previous_owner, 'generation')}")
+    yield from hanging("last writer", f"{write(story.last_writer)}{cite(*story.queries[1:2])}")
+    yield from hanging("before that", f"{write(story.previous_writer)}")
+    yield from hanging(
+        "last fence", f"{fence(story.last_fence, story.last_writer.act if story.last_writer else None)}"
+    )
+    if story.leftovers:
+        yield f"until the publish has executed, the row holds{cite(*story.queries[2:3])}:"
+        for entry in story.leftovers[:LISTED]:
+            yield f"    {leftover(entry)}"
+        yield from more(story.leftovers)
+    yield ""
+    yield from draw(f"row {story.row}", story.lives, *window(report), mark=report.verdict.seq)
+
+
+def page(story: PageStory, report: Report) -> Iterator[str]:
+    """Owners, writer and fence of a page, its lives."""
+    yield from hanging("why", f"{story.why}")
+    yield from hanging("last owner", f"{hold(story.last_owner, 'life')}{cite(*story.queries[:1])}")
+    first = story.previous_owner is None and story.life == 1
+    previous = "none: this is its first life" if first else hold(story.previous_owner, "life")
+    yield from hanging("previous owner", previous)
+    yield from hanging("last writer", f"{write(story.last_writer)}{cite(*story.queries[1:2])}")
+    writer = story.last_writer.act if story.last_writer else None
+    told = "none needed: writer and reader are on one stream"
+    if story.needs_fence:
+        told = fence(story.last_fence, writer)
+    yield from hanging("last fence", f"{told}{cite(*story.queries[2:3])}")
+    yield ""
+    yield from draw(str(story.page), story.lives, *window(report), mark=report.verdict.seq)
+
+
+def acquitted(report: Report) -> Iterator[str]:
+    """What was checked and found right, and why."""
+    for item in report.acquitted:
+        yield from hanging(str(item.resource), f"{item.why}{cite(item.query)}", indent=24)
+
+
+def streams(facts: Sequence[StreamFact]) -> Iterator[str]:
+    """Progress of each stream and what had not finished."""
+    for fact in facts:
+        words = f"launched {fact.launched:<6} started {fact.started:<6} finished {fact.finished:<6}"
+        yield f"{fact.stream} {fact.name:<12} {words}".rstrip()
+        for label, acts in (("running", fact.running), ("waiting", fact.waiting)):
+            for act in acts[:LISTED]:
+                phase = f" {act.phase}, step {act.step}" if act.phase else ""
+                yield f"    {label}  launch {act.launch} {act.kernel}{phase}"
+            yield from more(acts)
+
+
+def lanes(report: Report) -> Iterator[str]:
+    """Frontier and transaction of each row."""
+    if not report.lanes:
+        return
+    head = ("row", "generation", "request", "frontier", "committed", "provisional", "transaction")
+    yield "  ".join(head)
+    for lane in report.lanes:
+        cells = (
+            lane.row,
+            lane.generation,
+            lane.request,
+            lane.frontier,
+            lane.committed,
+            lane.provisional,
+            lane.transaction,
+        )
+        texts = ["-" if cell is None else str(cell) for cell in cells]
+        yield "  ".join(text.rjust(len(name)) for text, name in zip(texts, head, strict=True))
+
+
+def novelties(report: Report) -> Iterator[str]:
+    """Traits of the launch that few before it had."""
+    for item in report.what_was_new:
+        yield f"{item.what}: {item.support} of {item.of} before it{cite(item.query)}"
+
+
+def others(report: Report) -> Iterator[str]:
+    """Findings after the verdict, and whether they follow from it."""
+    rest = report.findings[1:]
+    for item in rest[:LISTED]:
+        mark = f"A consequence: {item.follows}." if item.follows else "On its own."
+        yield from hanging(f"{item.code} at {item.seq}", f"{item.sentence} {mark}", indent=16)
+    yield from more(rest)
+
+
+def evidence(found: Evidence) -> Iterator[str]:
+    """How much of the history there is, and what it cannot say."""
+    span = f", seq {found.first_seq} to {found.last_seq}" if found.first_seq is not None else ""
+    whole = "truncated: the end of the file is missing" if found.truncated else "not truncated"
+    yield f"{found.events} events{span}; lost {found.lost}, torn {found.torn}; {whole}{cite(found.query)}"
+    if found.checked:
+        yield "checked: " + ", ".join(f"{count} {what}" for what, count in found.checked.items())
+    for item in found.unknown:
+        yield from hanging("unknown", item)
+
+
+def reproduce(report: Report) -> Iterator[str]:
+    """The command and the schedule that ran."""
+    yield from hanging("command", report.reproduce.command)
+    if report.reproduce.schedule:
+        yield f"schedule       {shorten(report.reproduce.schedule)}"
+
+
+def behind(report: Report) -> Iterator[str]:
+    """Where the SQL is."""
+    count = len(report.queries)
+    yield f"[n] is the query behind a line: --show-sql prints all {count}, --format json has them."
+
+
+def queries(report: Report) -> Iterator[str]:
+    """The SQL behind each line."""
+    for query in report.queries:
+        yield f"[{query.id}] {query.about}"
+        yield from (f"    {line}" for line in query.sql.splitlines())
+
+
+def section(title: str, lines: Iterable[str]) -> list[str]:
+    """The lines under a title; nothing at all when there are none."""
+    body = list(lines)
+    return [title, *(f"  {line}".rstrip() for line in body)] if body else []
+
+
+def place(act: Act) -> str:
+    """A launch with its stream and its place there."""
+    return f"launch {act.launch} {act.kernel} (stream {act.stream} {act.stream_name}, number {act.ordinal})"
+
+
+def when(act: Act) -> str:
+    """Its place in the history, and whether it ran."""
+    return f"seq {act.seq}, {act.state or 'state unknown'}"
+
+
+def hold(found: Hold | None, number: str) -> str:
+    """Who held something, and for how long."""
+    if found is None:
+        return "none in the history"
+    until = f"to {found.until_seq}" if found.until_seq is not None else "on"
+    mode = f" for {found.mode}" if found.mode else ""
+    return f"{found.holder}{mode}, {number} {found.life}, from seq {found.from_seq} {until}"
+
+
+def write(found: Write | None) -> str:
+    """Who wrote something."""
+    if found is None:
+        return "none in the history"
+    what = f", positions {found.first}..{found.end}" if found.first is not None else ""
+    life = f", life {found.life}" if found.life is not None else ""
+    return f"{place(found.act)}{what}{life}, seq {found.act.seq}"
+
+
+def fence(found: FenceFact | None, act: Act | None) -> str:
+    """A fence, and whether it helps."""
+    if found is None:
+        return "none between the two streams before it"
+    if found.wait_seq is not None:
+        by = f"waited for by stream {found.wait_stream} at seq {found.wait_seq}"
+    elif found.passed_seq is not None:
+        by = f"seen by the host at seq {found.passed_seq}"
+    else:
+        by = "waited for by nobody"
+    text = f"fence {found.fence} of stream {found.stream}, recorded at seq {found.record_seq}, {by}"
+    if act is None:
+        return text
+    if found.covers:
+        return f"{text}; covers it"
+    return f"{text}; is older: it covers the stream up to number {found.ordinal}, not {act.ordinal}"
+
+
+def leftover(entry: Leftover) -> str:
+    """One entry of a row before and after its publish."""
+    meant = f"entry {entry.index}: page {entry.page}" + (f".{entry.life}" if entry.life is not None else "")
+    if entry.left_page is None:
+        return f"{meant} is meant; what was there is not in the history"
+    if entry.left_in_pool is False:
+        return f"{meant} is meant; there was {entry.left_page}, which is no page of the pool"
+    left = f"page {entry.left_page}" + (f".{entry.left_life}" if entry.left_life is not None else "")
+    owner = f"now held by {entry.left_holder}" if entry.left_holder else "now held by nobody"
+    return f"{meant} is meant; there was {left}, {owner}"
+
+
+def window(report: Report) -> tuple[int, int]:
+    """First and last seq of the history."""
+    return report.evidence.first_seq or 0, report.evidence.last_seq or 1
+
+
+def cite(*numbers: int) -> str:
+    """References to queries."""
+    return "".join(f" [{number}]" for number in numbers if number)
+
+
+def hanging(label: str, text: str, indent: int = 15) -> list[str]:
+    """A label and its text, wrapped under itself."""
+    return textwrap.wrap(
+        text,
+        WIDTH - 2,
+        initial_indent=f"{label:<{indent - 1}} ",
+        subsequent_indent=" " * indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def wrap(text: str) -> list[str]:
+    """A paragraph."""
+    return textwrap.wrap(text, WIDTH, break_long_words=False, break_on_hyphens=False)
+
+
+def more(items: Sequence[object]) -> list[str]:
+    """How many of a long list were left out."""
+    return [f"    and {len(items) - LISTED} more"] if len(items) > LISTED else []
+
+
+def shorten(text: str) -> str:
+    """A long string with its middle left out; JSON has it whole."""
+    return text if len(text) <= WIDTH else f"{text[:60]}...{text[-30:]} ({len(text)} characters)"

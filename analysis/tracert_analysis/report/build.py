@@ -1,0 +1,267 @@
+"""Builds the report of a loaded dump by asking its views: the verdict first, then what surrounds it.
+
+Everything is told as of the moment of the verdict; later events only say what followed.
+"""
+
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any, NamedTuple
+
+from tracert_analysis.explain import pages as explained
+from tracert_analysis.load import Dump
+from tracert_analysis.report.acquittals import acquittals
+from tracert_analysis.report.acts import Acts
+from tracert_analysis.report.counterfactual import counterfactual
+from tracert_analysis.report.edges import missing_edge, ways
+from tracert_analysis.report.errors import error_fact
+from tracert_analysis.report.findings import as_sentence, finding, findings, resource
+from tracert_analysis.report.novelty import novelties
+from tracert_analysis.report.pages import page_story
+from tracert_analysis.report.progress import lanes, streams
+from tracert_analysis.report.questions import Questions, Row
+from tracert_analysis.report.report import (
+    Access,
+    Act,
+    Confidence,
+    Edge,
+    ErrorFact,
+    Evidence,
+    FenceFact,
+    PageStory,
+    Report,
+    Resource,
+    RowStory,
+    Verdict,
+)
+from tracert_analysis.report.rerun import reproduce
+from tracert_analysis.report.rows import row_story
+from tracert_analysis.report.sentences import checked, nothing_found
+
+USE = """
+SELECT u.start, u."end", u.walked FROM (
+    SELECT unnest(uses, recursive := true) FROM event WHERE kind = 'launch' AND launch = $launch
+) u WHERE u."row" = $row LIMIT 1"""
+
+REQUEST = "SELECT id FROM request WHERE request = $request"
+
+LAST_STARTED = """
+SELECT launch FROM launch WHERE state IS DISTINCT FROM 'waiting' AND kind = 'launch'
+ORDER BY seq DESC LIMIT 1"""
+
+
+class NoSuchPage(Exception):
+    """The page asked for is none of the pool's."""
+
+
+class Scene(NamedTuple):
+    """What the verdict is about: the finding, the launch that broke the rule, the act it broke it against."""
+
+    root: Row | None
+    act: Act | None
+    act_query: int
+    other: Act | None
+    edge: Edge | None
+    at: int
+    """Everything is told as of this seq."""
+
+
+def build(dump: Dump, page: int | None = None) -> Report:
+    """The report of a dump; with `page`, that page's story stands in it, whatever the verdict is about.
+
+    `NoSuchPage` when the pool has no such page.
+    """
+    questions = Questions(dump.connection)
+    acts = Acts(questions)
+    config = _config(dump)
+    kv_pages = config.get("kv_pages") if isinstance(config.get("kv_pages"), int) else None
+    if page is not None and (page < 0 or (kv_pages is not None and page >= kv_pages)):
+        raise NoSuchPage(f"there is no page {page}: the pool has pages 0 to {(kv_pages or 1) - 1}")
+    rows, query, total = findings(questions)
+    scene = _scene(questions, acts, dump, rows[0] if rows else None)
+    access = _access(questions, acts, scene)
+    row_stories = _row_stories(questions, acts, scene, kv_pages)
+    page_stories = _page_stories(questions, acts, scene, row_stories, dump, page)
+    suspect = scene.root["row"] if scene.root else None
+    counts, counts_query = checked(questions)
+    return Report(
+        tool=_tool(),
+        dump=_about(dump),
+        error=_error(dump, acts, scene.root),
+        verdict=_verdict(dump, scene, rows, query, counts),
+        access=access,
+        rows=row_stories,
+        pages=page_stories,
+        lanes=lanes(questions),
+        acquitted=acquittals(questions, scene.act, suspect, kv_pages),
+        findings=tuple(finding(row, rows[0]) for row in rows),
+        what_was_new=novelties(questions, scene.act),
+        in_flight=streams(questions, acts),
+        evidence=_evidence(dump, counts, counts_query, total - len(rows)),
+        reproduce=reproduce(config),
+        queries=tuple(questions.asked),
+    )
+
+
+def _scene(questions: Questions, acts: Acts, dump: Dump, root: Row | None) -> Scene:
+    """The verdict's launches; without a finding but with an error, the launch that was last to start."""
+    last = dump.evidence.last_seq or 0
+    if root is None:
+        told = questions.ask("the last launch to start", LAST_STARTED) if dump.header.get("error") else None
+        act, query = acts.launch(told.first["launch"]) if told and told.first else (None, 0)
+        return Scene(None, act, query, None, None, last)
+    act, query = acts.launch(root["launch"])
+    other, _ = acts.launch(root["other_launch"])
+    return Scene(root, act, query, other, missing_edge(questions, act, other), root["seq"])
+
+
+def _verdict(dump: Dump, scene: Scene, rows: list[Row], query: int, counts: dict[str, int]) -> Verdict:
+    root = scene.root
+    if root is None:
+        partial = bool(dump.evidence.unknown or dump.evidence.truncated or dump.evidence.lost)
+        failed = bool(dump.header.get("error"))
+        sentence = nothing_found(counts, len(explained()), failed, partial)
+        return Verdict(None, None, "none", sentence, Resource("none"), query=query)
+    confidence: Confidence = root["confidence"]
+    return Verdict(
+        code=root["code"],
+        name=root["name"],
+        confidence=confidence,
+        sentence=as_sentence(root["sentence"]),
+        resource=resource(root),
+        launch=root["launch"],
+        seq=root["seq"],
+        missing_edge=scene.edge,
+        fix=_fixes(root, scene.edge),
+        counterfactual=counterfactual(dump, rows),
+        query=query,
+    )
+
+
+def _fixes(root: Row, edge: Edge | None) -> tuple[str, ...]:
+    """The derived call where order is missing; the finding's page knows the rest."""
+    page = explained().get(root["code"])
+    general = page.fixes() if page else []
+    if edge is None:
+        return tuple(general)
+    return ways(edge) + (tuple(general[:1]) if root["class"] == "lifetime" else ())
+
+
+def _access(questions: Questions, acts: Acts, scene: Scene) -> Access | None:
+    if scene.act is None:
+        return None
+    root = scene.root or {}
+    row = root.get("row", scene.act.row)
+    use = questions.ask(
+        f"how launch {scene.act.launch} uses row {row}", USE, launch=scene.act.launch, row=row
+    )
+    found = use.first or {}
+    request = root.get("request")
+    named = (
+        questions.ask(f"request {request}", REQUEST, request=request).first if request is not None else None
+    )
+    fence: FenceFact | None = None
+    fence_query = 0
+    if scene.other is not None and scene.other.stream != scene.act.stream:
+        earlier, later = sorted((scene.act, scene.other), key=lambda act: act.seq)
+        fence, fence_query = acts.joining_fence(earlier, later.stream, later.seq)
+    return Access(
+        act=scene.act,
+        request=request,
+        request_id=named["id"] if named else None,
+        row=row,
+        generation=root.get("generation", scene.act.generation),
+        positions=(0, found["end"]) if found else None,
+        walked=found.get("walked"),
+        other=scene.other,
+        fence=fence,
+        query=scene.act_query,
+        fence_query=fence_query,
+    )
+
+
+def _row_stories(
+    questions: Questions, acts: Acts, scene: Scene, kv_pages: int | None
+) -> tuple[RowStory, ...]:
+    """The row that the finding is about, when it is about one."""
+    if scene.root is None or scene.root["row"] is None:
+        return ()
+    row = scene.root["row"]
+    earlier = scene.edge.earlier if scene.edge else None
+    too_late = earlier if earlier and earlier.kind == "publish" and earlier.row == row else None
+    return (row_story(questions, acts, row, scene.at, scene.act, too_late, kv_pages),)
+
+
+def _page_stories(
+    questions: Questions,
+    acts: Acts,
+    scene: Scene,
+    rows: tuple[RowStory, ...],
+    dump: Dump,
+    asked: int | None,
+) -> tuple[PageStory, ...]:
+    """The page asked for, as of the end; the finding's page; of a row, one page meant and one left there."""
+    wanted: dict[int, tuple[int, str]] = {}
+    if asked is not None:
+        wanted[asked] = (dump.evidence.last_seq or 0, "asked for; as of the end of the history")
+    root = scene.root
+    if root is not None and root["resource_kind"] == "page" and root["resource_id"] is not None:
+        wanted.setdefault(root["resource_id"], (scene.at, "the page of the finding"))
+    for story in rows:
+        for entry in story.leftovers[:1]:
+            wanted.setdefault(
+                entry.page, (scene.at, f"what entry {entry.index} of row {story.row} should name")
+            )
+        for entry in [left for left in story.leftovers if left.left_in_pool][:1]:
+            assert entry.left_page is not None
+            why = f"what entry {entry.index} of row {story.row} names until the publish has executed"
+            wanted.setdefault(entry.left_page, (scene.at, why))
+    return tuple(
+        page_story(questions, acts, page, at, why, None if page == asked else scene.act)
+        for page, (at, why) in wanted.items()
+    )
+
+
+def _error(dump: Dump, acts: Acts, root: Row | None) -> ErrorFact | None:
+    error = dump.header.get("error")
+    stream = error.get("stream") if isinstance(error, dict) else None
+    name = acts.stream_name(stream) if isinstance(stream, int) else None
+    return error_fact(error if isinstance(error, dict) else None, name, root["class"] if root else None)
+
+
+def _evidence(dump: Dump, counts: dict[str, int], query: int, cut: int) -> Evidence:
+    found = dump.evidence
+    unknown = list(found.unknown)
+    if found.bad_lines:
+        unknown.append(f"{found.bad_lines} lines of the dump are no event: what they told is missing")
+    if found.damaged:
+        unknown.append("the dump's checksum is not that of its lines: some of it was changed or damaged")
+    if cut:
+        unknown.append(f"{cut} later findings are left out of this report; the view finding has all")
+    return Evidence(
+        events=found.events,
+        lost=found.lost,
+        torn=found.torn,
+        truncated=found.truncated,
+        first_seq=found.first_seq,
+        last_seq=found.last_seq,
+        unknown=tuple(unknown),
+        checked=counts,
+        query=query,
+    )
+
+
+def _config(dump: Dump) -> dict[str, Any]:
+    config = dump.header.get("config")
+    return config if isinstance(config, dict) else {}
+
+
+def _about(dump: Dump) -> dict[str, Any]:
+    """Of the header, what says which dump this is. Not the planted fault: the reader is never told."""
+    names = ("reason", "written_ns", "model", "device", "tool")
+    return {"name": dump.name, **{name: dump.header[name] for name in names if name in dump.header}}
+
+
+def _tool() -> dict[str, Any]:
+    try:
+        return {"name": "tracert", "version": version("tracert")}
+    except PackageNotFoundError:
+        return {"name": "tracert", "version": None}

@@ -1,0 +1,51 @@
+"""The edge that is missing between two launches, and the call that would add it.
+
+Derived from the two launches alone: what the finding is called does not matter, nor how it came about.
+"""
+
+import re
+
+from tracert_analysis.report.questions import Questions
+from tracert_analysis.report.report import Act, Edge
+
+ORDERED = """
+SELECT happens_before($earlier, $later) AS ordered, clock[$stream + 1] AS reaches
+FROM launch WHERE launch = $later"""
+
+
+def missing_edge(questions: Questions, one: Act | None, other: Act | None) -> Edge | None:
+    """The edge from the earlier to the later of two launches; None when they are ordered, or not known."""
+    if one is None or other is None or one.stream == other.stream:
+        return None
+    earlier, later = sorted((one, other), key=lambda act: act.seq)
+    told = questions.ask(
+        f"is launch {earlier.launch} ordered before launch {later.launch}?",
+        ORDERED,
+        earlier=earlier.launch,
+        later=later.launch,
+        stream=earlier.stream,
+    )
+    if told.first is None or told.first["ordered"] is not False:
+        return None
+    return Edge(earlier, later, call(earlier, later), told.first["reaches"] or 0, told.query)
+
+
+def call(earlier: Act, later: Act) -> str:
+    """The two calls; they belong behind the earlier launch and before the later one."""
+    return f"fence = device.record({variable(earlier)}); device.wait({variable(later)}, fence)"
+
+
+def variable(act: Act) -> str:
+    """The stream's name as it would stand in a program."""
+    return re.sub(r"\W", "_", act.stream_name, flags=re.ASCII)
+
+
+def ways(edge: Edge) -> tuple[str, ...]:
+    """What repairs it, best first. A copy is easier to move to another stream than a computation."""
+    earlier, later = edge.earlier, edge.later
+    moved, staying = (later, earlier) if earlier.kind == "launch" != later.kind else (earlier, later)
+    return (
+        f"enqueue {moved.kernel} on stream {staying.stream_name}, where {staying.kernel} is: "
+        "a stream runs its launches in order",
+        f"or order the two streams, between launch {earlier.launch} and launch {later.launch}: {edge.call}",
+    )

@@ -1,0 +1,60 @@
+"""What the words of a device error point to, and whether that is where the cause is.
+
+A small table, by what the runtimes' own texts say. An error that is not in it is called neither misleading
+nor right.
+"""
+
+from typing import Any
+
+from tracert_analysis.report.report import ErrorFact
+
+LIFETIME, MAPPING, CONTENT, RESOURCE = "lifetime", "mapping", "content", "resource"
+
+POINTS: tuple[tuple[str, tuple[str, ...], str], ...] = (
+    ("LAUNCH_FAILURE", (MAPPING,), "a kernel that touched an address it may not"),
+    ("ILLEGAL_ADDRESS", (MAPPING,), "a kernel that touched an address it may not"),
+    ("MISALIGNED_ADDRESS", (MAPPING,), "a kernel that computed a wrong address"),
+    ("INDEXERROR", (MAPPING,), "an index out of range"),
+    ("ASSERT", (MAPPING, CONTENT), "a value that a kernel's assertion refused"),
+    ("INVALID_SPECULATION", (), "the drafts of speculative decoding"),
+    ("OUT_OF_MEMORY", (RESOURCE, LIFETIME), "memory that ran out"),
+    ("MEMORY_ALLOCATION", (RESOURCE, LIFETIME), "memory that ran out"),
+    ("TIMEOUT", (RESOURCE,), "a launch that does not end"),
+)
+"""Part of the error's name, classes of findings that this can be, what it seems to say."""
+
+
+def error_fact(
+    error: dict[str, Any] | None, stream_name: str | None, category: str | None
+) -> ErrorFact | None:
+    """The header's error, judged by the class of the verdict (None: no finding)."""
+    if not error:
+        return None
+    name = str(error.get("name") or "")
+    misleading, remark = judge(name, category)
+    detail = error.get("detail")
+    return ErrorFact(
+        code=int(error.get("code") or 0),
+        name=name,
+        message=str(error.get("message") or ""),
+        stream=stream_name,
+        observed_at=str(error.get("observed_at") or ""),
+        detail=detail if isinstance(detail, dict) else {},
+        misleading=misleading,
+        remark=remark,
+    )
+
+
+def judge(name: str, category: str | None) -> tuple[bool, str]:
+    """Does the error's name point away from a cause of this class, and a sentence about it."""
+    squeezed = name.upper().replace(" ", "_")
+    for part, classes, seems in POINTS:
+        if part in squeezed:
+            if category is None:
+                return False, f"its name points to {seems}; the recorded history does not explain it"
+            if category in classes:
+                return False, f"its name points to {seems}, and so does the cause found"
+            return True, f"its name points to {seems}; the cause found is one of class {category}"
+    if category is None:
+        return False, "the recorded history does not explain it"
+    return False, f"its name points to nothing in particular; the cause found is one of class {category}"

@@ -1,0 +1,123 @@
+"""A page's story as of one moment: owners, last writer, the fence behind it, lives."""
+
+from tracert_analysis.report.acts import Acts
+from tracert_analysis.report.questions import Questions, Row, Told
+from tracert_analysis.report.report import Act, FenceFact, Hold, Life, PageStory, Write
+
+HOLDERS = """
+SELECT holder, mode, life, from_seq, until_seq FROM holding
+WHERE page = $page AND from_seq <= $at ORDER BY from_seq DESC, holder"""
+
+LIVES = """
+SELECT life, owner, alloc_seq, retire_seq, free_seq FROM page_life
+WHERE page = $page AND (alloc_seq IS NULL OR alloc_seq <= $at) ORDER BY life"""
+
+WRITERS = """
+SELECT l.*, a.life AS written_life, a.first, a."end" FROM (
+    SELECT launch, life, first, "end" FROM access
+    WHERE page = $page AND mode = 'write' AND certain AND seq < $before ORDER BY seq DESC LIMIT 1
+) a JOIN launch l ON l.launch = a.launch"""
+
+TOUCHES = """
+SELECT DISTINCT seq, mode, life FROM access WHERE page = $page AND certain AND seq <= $at
+ORDER BY seq DESC LIMIT 200"""
+
+FENCES_BEHIND = """
+SELECT fence, stream, ordinal, record_seq, wait_stream, wait_seq, passed_seq, true AS covers FROM fence
+WHERE stream = $stream AND ordinal >= $ordinal AND record_seq < $at
+    AND (wait_seq < $at OR passed_seq < $at) ORDER BY record_seq LIMIT 1"""
+
+
+def page_story(
+    questions: Questions, acts: Acts, page: int, at: int, why: str, reader: Act | None
+) -> PageStory:
+    """The story of `page` up to seq `at`; `reader` is the launch whose order with the writer matters."""
+    holders = questions.ask(f"holders of page {page}", HOLDERS, page=page, at=at)
+    lives = questions.ask(f"lives of page {page}", LIVES, page=page, at=at)
+    # The launch in question may write the page itself: what counts is who did before it.
+    before = at if reader is not None else at + 1
+    written = questions.ask(f"last writer of page {page}", WRITERS, page=page, before=before)
+    touches = questions.rows(TOUCHES.replace("$page", str(page)).replace("$at", str(at)))
+    writer = _writer(acts, written)
+    fence, fence_query = _fence(questions, acts, writer, reader, at)
+    life = lives.rows[-1]["life"] if lives.rows else None
+    last, previous = owners(holders, lives, life)
+    return PageStory(
+        page=page,
+        life=life,
+        why=why,
+        last_owner=last,
+        previous_owner=previous,
+        last_writer=writer,
+        last_fence=fence,
+        needs_fence=reader is None or writer is None or reader.stream != writer.act.stream,
+        lives=tuple(_life(row, touches) for row in lives.rows),
+        queries=(holders.query, written.query, fence_query, lives.query),
+    )
+
+
+def owners(holders: Told, lives: Told, life: int | None) -> tuple[Hold | None, Hold | None]:
+    """Who held the page last in its newest life, and who held it before; those who hold for writing first.
+
+    The owner before is of the same life when that changed hands, else of the newest earlier life.
+    """
+    held = [
+        Hold(row["holder"], row["mode"], row["life"], row["from_seq"], row["until_seq"])
+        for row in holders.rows
+    ]
+    held += [
+        Hold(row["owner"], None, row["life"], row["alloc_seq"] or 0, row["free_seq"])
+        for row in reversed(lives.rows)
+        if row["owner"] and all(hold.life != row["life"] for hold in held)
+    ]
+    now = sorted((hold for hold in held if hold.life == life), key=_rank)
+    before = sorted((hold for hold in held if life is None or hold.life < life), key=_rank)
+    last = now[0] if now else None
+    rest = [hold for hold in now[1:] if last and hold.holder != last.holder]
+    others = rest or before
+    return last, others[0] if others else None
+
+
+def _rank(hold: Hold) -> tuple[int, bool, int]:
+    """Newest life first, writers before readers, newest first."""
+    return (-hold.life, hold.mode == "read", -hold.from_seq)
+
+
+def _writer(acts: Acts, written: Told) -> Write | None:
+    row = written.first
+    return Write(acts.act(row), row["written_life"], row["first"], row["end"]) if row else None
+
+
+def _fence(
+    questions: Questions, acts: Acts, writer: Write | None, reader: Act | None, at: int
+) -> tuple[FenceFact | None, int]:
+    """The fence between writer and reader; without a reader, the first behind the writer that anyone saw."""
+    if writer is None or (reader is not None and reader.stream == writer.act.stream):
+        return None, 0
+    if reader is not None:
+        return acts.joining_fence(writer.act, reader.stream, at)
+    told = questions.ask(
+        f"the first fence behind launch {writer.act.launch}",
+        FENCES_BEHIND,
+        stream=writer.act.stream,
+        ordinal=writer.act.ordinal,
+        at=at,
+    )
+    return (FenceFact(**told.first) if told.first else None), told.query
+
+
+def _life(row: Row, touches: list[Row]) -> Life:
+    def seqs(mode: str) -> tuple[int, ...]:
+        return tuple(
+            touch["seq"] for touch in touches if touch["life"] == row["life"] and touch["mode"] == mode
+        )
+
+    return Life(
+        number=row["life"],
+        owner=row["owner"],
+        from_seq=row["alloc_seq"],
+        retired_seq=row["retire_seq"],
+        until_seq=row["free_seq"],
+        writes=seqs("write"),
+        reads=seqs("read"),
+    )

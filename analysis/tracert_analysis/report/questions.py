@@ -1,0 +1,64 @@
+"""The queries that a report asks, kept with their text: the reader of a report can ask each again.
+
+A question's SQL stands whole, with its values in it, as `tracert sql` takes it.
+"""
+
+import json
+from string import Template
+from typing import Any, NamedTuple
+
+import duckdb
+
+from tracert_analysis.report.report import Query
+
+Row = dict[str, Any]
+
+
+class Told(NamedTuple):
+    """What the history says to one question."""
+
+    query: int
+    """The question's number, from 1."""
+    rows: list[Row]
+
+    @property
+    def first(self) -> Row | None:
+        """The only row, or the first; None when there is none."""
+        return self.rows[0] if self.rows else None
+
+
+class Questions:
+    """Asks a loaded dump, and remembers what it asked. The same question twice is one."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+        self._connection = connection
+        self._told: dict[str, Told] = {}
+        self.asked: list[Query] = []
+
+    def ask(self, about: str, sql: str, **values: int | str | None) -> Told:
+        """Ask `sql` with `$name` standing for values; `about` says in a few words what the answer tells."""
+        text = Template(sql).substitute({name: literal(value) for name, value in values.items()}).strip()
+        if text not in self._told:
+            self.asked.append(Query(len(self.asked) + 1, about, text))
+            self._told[text] = Told(len(self.asked), self.rows(text))
+        return self._told[text]
+
+    def rows(self, sql: str) -> list[Row]:
+        """Rows that no line of the report is about: they are not kept."""
+        result = self._connection.execute(sql)
+        names = [column[0] for column in result.description]
+        return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
+
+
+def literal(value: int | str | None) -> str:
+    """A value as SQL has it."""
+    if value is None:
+        return "NULL"
+    if isinstance(value, int):
+        return str(value)
+    return "'" + value.replace("'", "''") + "'"
+
+
+def parsed(value: Any) -> Any:
+    """A JSON column as values; None stays None."""
+    return json.loads(value) if isinstance(value, str) else value

@@ -1,0 +1,78 @@
+"""Lives drawn on one axis."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+from tracert_analysis.report.report import Life
+from tracert_analysis.report.timeline import SHOWN, WIDTH, draw
+
+
+def bar(line: str) -> str:
+    """What stands between the two bars of a line."""
+    return line.split("|")[1]
+
+
+def test_a_life_runs_from_its_start_to_its_end() -> None:
+    """Held, then retired, then free; the axis starts at the first life."""
+    head, line = draw("17", [Life(1, "request:4", 100, 130, 159)], 1, 159)
+    assert head == f"seq   100 |{' ' * WIDTH}| 159"
+    assert bar(line) == "=" * 30 + "~" * 30
+    assert line.startswith("17.1")
+    assert line.endswith("| request:4")
+
+
+def test_a_life_that_goes_on_reaches_the_right_edge() -> None:
+    """No end: held until the end of the history."""
+    _, first, second = draw("17", [Life(1, "a", 0, None, 29), Life(2, "b", 30, None, None)], 0, 59)
+    assert bar(first) == "=" * 30 + " " * 30
+    assert bar(second) == " " * 30 + "=" * 30
+
+
+def test_the_act_in_question_covers_other_marks() -> None:
+    """`!` over `w` over `r`."""
+    life = Life(1, "a", 0, None, None, writes=(10, 20), reads=(10, 30))
+    _, line = draw("17", [life], 0, 59, mark=20)
+    assert (bar(line)[10], bar(line)[20], bar(line)[30]) == ("w", "!", "r")
+
+
+def test_the_act_is_drawn_only_in_the_life_it_falls_in() -> None:
+    """An act after a life's end does not mark it."""
+    _, first, second = draw("17", [Life(1, "a", 0, None, 29), Life(2, "b", 30, None, None)], 0, 59, mark=40)
+    assert "!" not in bar(first)
+    assert bar(second)[40] == "!"
+
+
+def test_a_life_without_a_known_start_begins_at_the_left() -> None:
+    """The history starts later than the life."""
+    head, line = draw("17", [Life(5, None, None, None, None)], 1000, 2000)
+    assert "| 2000" in head
+    assert "1000 |" in head
+    assert bar(line) == "=" * WIDTH
+    assert line.endswith("| unknown")
+
+
+def test_no_lives_draw_nothing() -> None:
+    """A page that was never granted has no drawing."""
+    assert draw("17", [], 0, 10) == []
+
+
+seqs = st.integers(0, 10**9)
+
+
+@given(
+    st.lists(
+        st.builds(Life, st.integers(1, 9), st.none(), st.none() | seqs, st.none() | seqs, st.none() | seqs),
+        max_size=20,
+    ),
+    seqs,
+    seqs,
+    st.none() | seqs,
+)
+def test_any_history_is_drawn_within_its_width(
+    lives: list[Life], first: int, last: int, mark: int | None
+) -> None:
+    """Also histories that contradict themselves: every line has the same width, and old lives are counted."""
+    lines = draw("7", lives, first, last, mark)
+    bars = [line for line in lines if "|" in line]
+    assert all(len(bar(line)) == WIDTH for line in bars)
+    assert len(bars) == (min(len(lives), SHOWN) + 1 if lives else 0)
+    assert (len(lines) > len(bars)) == (len(lives) > SHOWN)
