@@ -68,11 +68,14 @@ class Dump:
     """Kept open: the tables were read from it."""
 
 
-def open_dump(path: str, *, memory_limit: str = "4GB", threads: int = 2) -> Dump:
-    """Read the dump at `path`; `-` is standard input. DumpError when there is none to read."""
+def open_dump(path: str, *, database: str = ":memory:", memory_limit: str = "4GB", threads: int = 2) -> Dump:
+    """Read the dump at `path`; `-` is standard input. DumpError when there is none to read.
+
+    `database` is a new file to keep the tables in, for another process to open.
+    """
     source = open_source(path)
     frame = read_frame(source)
-    connection = duckdb.connect()
+    connection = duckdb.connect(database)
     connection.execute(f"SET threads = {threads:d}")
     connection.execute("SET memory_limit = $limit", {"limit": memory_limit})
     library.create_tables(connection)
