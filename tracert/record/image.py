@@ -174,11 +174,15 @@ class Image:
         folds = Facts(self.fixed, self.header).folds
         seqs = self.slots["seq"][self.heads]
         for place in self.heads[int(np.searchsorted(seqs, facts_seq, "right")) :].tolist():
-            record = self.slots[place]
-            told = folds.get(int(record["kind"]))
-            if told is not None:
-                slots = {name: int(record[name]) for name in ("seq", "a", "b", "c", "d", "e", "x", "y")}
-                told(Told(**slots, words=self.payload_words(place)))
+            fold = folds.get(int(self.slots["kind"][place]))
+            if fold is not None:
+                fold(self.told(place))
+
+    def told(self, place: int) -> Told:
+        """The record in slot `place` and its payload words."""
+        record = self.slots[place]
+        slots = {name: int(record[name]) for name in ("seq", "a", "b", "c", "d", "e", "x", "y")}
+        return Told(**slots, words=self.payload_words(place))
 
     def payload_words(self, place: int) -> list[int]:
         """The payload words of the record in slot `place`."""
