@@ -79,10 +79,14 @@ class Running:
             self.close()
 
     def close(self) -> None:
-        """Kill what is left."""
+        """End it, if it has not ended: in order, so that it removes its socket, or by force."""
         if self.process.poll() is None:
-            self.process.kill()
-            self.process.wait(5)
+            self.process.terminate()
+            try:
+                self.process.wait(5)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait(5)
         assert self.process.stdout is not None
         self.process.stdout.close()
         self._errors.close()
