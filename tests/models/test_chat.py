@@ -147,7 +147,7 @@ def test_damaged_configuration(tmp_path: Path) -> None:
 
 def test_saved_by_transformers(tmp_path: Path) -> None:
     """A directory that transformers saved renders as transformers does."""
-    make_tiny("llama", tmp_path)
+    make_tiny("llama", tmp_path, vocab_size=400)
     theirs = reference(CHATML)
     theirs.save_pretrained(tmp_path)
     tokenizer = load_tokenizer(resolve(str(tmp_path)))

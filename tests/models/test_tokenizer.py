@@ -128,7 +128,7 @@ def test_alphabet() -> None:
 
 def test_directory(tmp_path: Path) -> None:
     """A directory's tokenizer.json is read, with the ids of its configuration."""
-    make_tiny("llama", tmp_path)
+    make_tiny("llama", tmp_path, vocab_size=400)
     byte_level().save(str(tmp_path / "tokenizer.json"))
     tokenizer = load_tokenizer(resolve(str(tmp_path)))
     assert (tokenizer.bos_id, tokenizer.eos_ids) == (1, (2,))
@@ -152,6 +152,14 @@ def test_missing_tokenizer(tmp_path: Path) -> None:
         load_tokenizer(resolve(str(tmp_path)))
 
 
+def test_tokenizer_of_another_model(tmp_path: Path) -> None:
+    """A tokenizer with ids that the model lacks is refused: such an id would be a fault of the device."""
+    make_tiny("llama", tmp_path)
+    byte_level().save(str(tmp_path / "tokenizer.json"))
+    with pytest.raises(TokenizerError, match=r"the tokenizer has \d+ ids, the model 97"):
+        load_tokenizer(resolve(str(tmp_path)))
+
+
 @settings(deadline=None)
 @given(text=st.text())
 def test_gguf_tokenizer_splits_as_the_original(gguf_tokenizer: Tokenizer, text: str) -> None:
@@ -163,7 +171,7 @@ def test_gguf_tokenizer_splits_as_the_original(gguf_tokenizer: Tokenizer, text: 
 def gguf_tokenizer(tmp_path_factory: pytest.TempPathFactory) -> Tokenizer:
     """The tokenizer of a GGUF file that was written from `byte_level`."""
     directory = tmp_path_factory.mktemp("gguf")
-    model = make_tiny("llama", directory / "hf")
+    model = make_tiny("llama", directory / "hf", vocab_size=400)
     path = write_gguf(directory / "model.gguf", model, tokenizer=byte_level())
     return load_tokenizer(resolve(str(path)))
 
@@ -176,7 +184,7 @@ def test_gguf_special_tokens(gguf_tokenizer: Tokenizer) -> None:
 
 def test_gguf_begin(tmp_path: Path) -> None:
     """`add_bos_token` puts the begin token before a text."""
-    model = make_tiny("llama", tmp_path / "hf")
+    model = make_tiny("llama", tmp_path / "hf", vocab_size=400)
     path = write_gguf(
         tmp_path / "bos.gguf",
         model,
@@ -198,7 +206,7 @@ def test_gguf_begin(tmp_path: Path) -> None:
 )
 def test_gguf_refuses(metadata: dict[str, object], complaint: str, tmp_path: Path) -> None:
     """Tokenizers of another kind, and damaged ones, are one line."""
-    model = make_tiny("llama", tmp_path / "hf")
+    model = make_tiny("llama", tmp_path / "hf", vocab_size=400)
     path = write_gguf(tmp_path / "odd.gguf", model, tokenizer=byte_level(), metadata=metadata)
     with pytest.raises(TokenizerError, match=complaint) as raised:
         load_tokenizer(resolve(str(path)))

@@ -41,6 +41,7 @@ class Linear:
             if _packs(weight.dtype):
                 amx = weight.dtype == torch.bfloat16 and torch.cpu._is_amx_tile_supported()
                 self._packed = torch.ops.mkldnn._reorder_linear_weight(weight, PACK_ROWS)
+                self._multiply = torch.ops.mkldnn._linear_pointwise.default
                 self._packed_rows = AMX_PACKED_ROWS if amx else math.inf
             elif weight.dtype == torch.float16:
                 self._half_rows = HALF_ROWS
@@ -52,7 +53,7 @@ class Linear:
         rows = x.shape[0]
         weight, bias = self._weight, self._bias
         if weight is None or rows <= self._packed_rows:
-            result: torch.Tensor = torch.ops.mkldnn._linear_pointwise(x, self._packed, bias, "none", [], "")
+            result: torch.Tensor = self._multiply(x, self._packed, bias, "none", [], "")
             return result
         if rows > self._half_rows:
             wide_bias = None if bias is None else bias.float()

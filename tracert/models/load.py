@@ -9,7 +9,7 @@ from tracert.models.chat import CHATML, ChatTemplate, read_chat_template
 from tracert.models.config import TINY_RANDOM, ModelConfig
 from tracert.models.config_gguf import read_gguf_config
 from tracert.models.config_hf import read_hf_config
-from tracert.models.errors import ConfigError
+from tracert.models.errors import ConfigError, TokenizerError
 from tracert.models.fetch import ModelSource
 from tracert.models.gguf_file import GgufFile, open_gguf
 from tracert.models.tokenizer import Tokenizer
@@ -39,18 +39,29 @@ def load_config(source: ModelSource) -> ModelConfig:
 
 
 def load_tokenizer(source: ModelSource) -> Tokenizer:
-    """The model's tokenizer, with its chat template. TokenizerError when it is missing or unsupported."""
+    """The model's tokenizer, with its chat template. TokenizerError when it is missing or unusable."""
     if source.kind == "random":
         special = {"bos_token": BYTE_SPECIAL[0], "eos_token": BYTE_SPECIAL[1]}
         chat = ChatTemplate({"default": CHATML}, special, source.name)
         return Tokenizer(byte_tokenizer(), TINY_RANDOM.bos_id, TINY_RANDOM.eos_ids, chat)
     if source.kind == "gguf":
         file = open_gguf(source.location)
-        config = read_gguf_config(file)
-        return Tokenizer(read_gguf_tokenizer(file), config.bos_id, config.eos_ids, _gguf_chat(file))
-    config = read_hf_config(source.location)
-    backend = read_tokenizer_json(source.location)
-    return Tokenizer(backend, config.bos_id, config.eos_ids, read_chat_template(source.location))
+        config, backend, chat = read_gguf_config(file), read_gguf_tokenizer(file), _gguf_chat(file)
+    else:
+        directory = source.location
+        config, backend, chat = (
+            read_hf_config(directory),
+            read_tokenizer_json(directory),
+            read_chat_template(directory),
+        )
+    tokenizer = Tokenizer(backend, config.bos_id, config.eos_ids, chat)
+    if tokenizer.vocab > config.vocab:
+        # Such an id in a prompt would be a fault of the device.
+        raise TokenizerError(
+            f"{source.path}: the tokenizer has {tokenizer.vocab} ids, the model {config.vocab}: "
+            "they do not belong together"
+        )
+    return tokenizer
 
 
 def load_model(

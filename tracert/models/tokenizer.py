@@ -24,11 +24,11 @@ class Tokenizer:
         self.bos_id = bos_id
         self.eos_ids = tuple(eos_ids)
         self.chat = chat
-        self.vocab = backend.get_vocab_size(with_added_tokens=True)
-        """Ids below this may have a text; a model may have more of them (padding)."""
         self._backend = backend
         self._lock = threading.Lock()
         added = backend.get_added_tokens_decoder()
+        self.vocab = max((backend.get_vocab_size(with_added_tokens=False), *(id_ + 1 for id_ in added)))
+        """Ids below this may have a text; a model may have more of them (padding)."""
         self._special = frozenset(id_ for id_, token in added.items() if token.special)
         self._byte_level = isinstance(backend.decoder, decoders.ByteLevel)
         self._bytes: dict[int, bytes] = {}
