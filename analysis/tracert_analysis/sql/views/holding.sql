@@ -16,14 +16,17 @@ CREATE TABLE holding (
 
 INSERT INTO holding
 WITH
+    -- Where a keyframe tells who holds a life, what came before it counts no more.
+    framed AS (SELECT DISTINCT page, life FROM _page_event WHERE kind = 'keyframe'),
+    counted AS (FROM _page_event AS e ANTI JOIN framed AS f ON NOT e.known AND e.page = f.page AND e.life = f.life),
     granted AS (
         SELECT *, row_number() OVER (PARTITION BY page, life, holder ORDER BY seq) AS n
-        FROM _page_event
-        WHERE kind IN ('alloc', 'hold', 'keyframe') AND holder IS NOT NULL AND (known OR kind <> 'keyframe')
+        FROM counted WHERE kind IN ('alloc', 'hold', 'keyframe') AND holder IS NOT NULL
     ),
     dropped AS (
         SELECT *, row_number() OVER (PARTITION BY page, life, holder ORDER BY seq) AS n
-        FROM _page_event AS d
+        FROM counted AS d
+        -- A drop whose hold lies before the history pairs with no later one.
         WHERE kind = 'drop' AND (known OR EXISTS (
             FROM granted AS g WHERE g.page = d.page AND g.life = d.life AND g.holder = d.holder AND g.seq < d.seq
         ))
