@@ -63,9 +63,13 @@ class Kernels(Protocol):
 
 
 def for_device(device_type: str) -> Kernels:
-    """The kernels for a torch device type: `cpu`. ValueError for any other."""
+    """The kernels for a torch device type: `cpu` or `cuda`. ValueError for any other."""
     if device_type == "cpu":
         from tracert_kernels import twins
 
         return twins
-    raise ValueError(f"no kernels for device type {device_type!r}: use 'cpu'")
+    if device_type == "cuda":
+        from tracert_kernels import triton_kernels
+
+        return triton_kernels
+    raise ValueError(f"no kernels for device type {device_type!r}: use 'cpu' or 'cuda'")

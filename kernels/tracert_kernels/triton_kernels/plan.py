@@ -1,0 +1,20 @@
+"""There is nothing to plan: these kernels read the table themselves, and the host may not."""
+
+import torch
+
+from tracert_kernels.plan import Plan, Scratch
+
+
+def plan(
+    table: torch.Tensor,
+    rows: torch.Tensor,
+    query_start: torch.Tensor,
+    context: torch.Tensor,
+    token_row: torch.Tensor,
+    position: torch.Tensor,
+    page_size: int,
+    *,
+    scratch: Scratch | None = None,
+) -> Plan | None:
+    """None: a plan would have to wait for the device."""
+    return None

@@ -1,0 +1,140 @@
+"""The Triton kernels in Triton's interpreter, against the twins; `test_interpreted.py` runs this file.
+
+Triton decides once, when it is imported, whether it interprets: hence a process of its own.
+"""
+
+from collections.abc import Iterator
+
+import pytest
+import torch
+from tracert_kernels import triton_kernels, twins
+
+from tests.kernels import access_cases, bf16
+from tests.kernels.paged import Paged, Shape, paged
+
+TOLERANCE = {torch.float32: 1e-5, torch.float16: 3e-3, torch.bfloat16: 2e-2}
+DTYPES = pytest.mark.parametrize("dtype", list(TOLERANCE), ids=str)
+
+
+@pytest.fixture(autouse=True)
+def _right_bf16() -> Iterator[None]:
+    """bf16 as a GPU computes it."""
+    with pytest.MonkeyPatch.context() as patch:
+        bf16.repair(patch)
+        yield
+
+
+def assert_alike(case: Paged) -> None:
+    """The Triton kernel answers as the twin does, and writes every answer."""
+    answers = []
+    for kernels in (twins, triton_kernels):
+        out = torch.full_like(case.queries, float("nan"))
+        kernels.paged_attention(
+            out,
+            case.queries,
+            case.cache,
+            case.table,
+            case.rows,
+            case.query_start,
+            case.context,
+            case.scale,
+            plan=None,
+        )
+        answers.append(out)
+    tolerance = TOLERANCE[case.queries.dtype]
+    torch.testing.assert_close(answers[0], answers[1], atol=tolerance, rtol=tolerance)
+
+
+@DTYPES
+@pytest.mark.parametrize(
+    "sequences",
+    [
+        [(37, 1)],
+        [(5, 1), (64, 1), (33, 1), (1, 1)],
+        [(45, 45)],
+        [(70, 21)],
+        [(40, 1), (29, 29), (17, 1), (50, 3)],
+        [(20, 0), (20, 2), (20, 0)],
+    ],
+    ids=["one decode", "decodes", "a whole prefill", "a chunk", "mixed", "nothing to ask"],
+)
+def test_attention(sequences: list[tuple[int, int]], dtype: torch.dtype) -> None:
+    """Decode, prefill, chunks and mixes; all that is no token is NaN, unused entries are out of range."""
+    assert_alike(paged(sequences, Shape(dtype=dtype)))
+
+
+@pytest.mark.parametrize("page_size", [16, 64, 256])
+@pytest.mark.parametrize("dim", [16, 48, 128])
+@pytest.mark.parametrize(("kv_heads", "groups"), [(1, 1), (3, 3), (1, 8)])
+def test_attention_over_shapes(page_size: int, dim: int, kv_heads: int, groups: int) -> None:
+    """Pages larger and smaller than a tile, head sizes that are no power of two, groups that need padding."""
+    assert_alike(paged([(90, 1), (20, 4)], Shape(page_size, kv_heads, groups, dim)))
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16], ids=str)
+def test_fp32_queries_over_a_narrow_cache(dtype: torch.dtype) -> None:
+    """fp32 queries are answered to fp32's precision."""
+    assert_alike(paged([(50, 1), (40, 11)], Shape(dtype=dtype), query_dtype=torch.float32))
+
+
+@DTYPES
+@pytest.mark.parametrize("sequences", [[(20, 1)], [(40, 40), (17, 1), (33, 5)]], ids=["one", "mixed"])
+def test_stored_where_the_twin_stores(sequences: list[tuple[int, int]], dtype: torch.dtype) -> None:
+    """Not a byte of the arena differs, for slices of a wider tensor, rounded where the cache is narrow."""
+    first, second = (paged(sequences, Shape(dtype=dtype, dim=16), garbage=5.0) for _ in range(2))
+    tokens = len(first.position)
+    wide = torch.randn(tokens, 7, 16, generator=torch.Generator().manual_seed(1))
+    key, value = wide[:, 2:4], wide[:, 4:6]
+    twins.store_kv(key, value, first.cache, first.table, first.token_row, first.position)
+    triton_kernels.store_kv(key, value, second.cache, second.table, second.token_row, second.position)
+    assert not torch.equal(paged(sequences, Shape(dtype=dtype, dim=16), garbage=5.0).arena, second.arena)
+    assert torch.equal(first.arena, second.arena)
+
+
+@pytest.mark.parametrize("page_bytes", [96, 4096, 5000])
+@pytest.mark.parametrize("dtype", [torch.int32, torch.int64], ids=str)
+def test_pages_copied_and_cleared(page_bytes: int, dtype: torch.dtype) -> None:
+    """Byte for byte what the twins do, for pages of less and more than a block."""
+    first = torch.randint(
+        0, 256, (6, page_bytes), dtype=torch.uint8, generator=torch.Generator().manual_seed(3)
+    )
+    second = first.clone()
+    source, target, cleared = (torch.tensor(ids, dtype=dtype) for ids in ([1, 5, 1], [4, 0, 2], [3, 5]))
+    for kernels, pages in ((twins, first), (triton_kernels, second)):
+        kernels.copy_pages(pages, source, target)
+        kernels.clear_pages(pages, cleared)
+        kernels.copy_pages(pages, cleared[:0], cleared[:0])
+        kernels.clear_pages(pages, cleared[:0])
+    assert torch.equal(first, second)
+
+
+@pytest.mark.parametrize(("first", "count"), [(0, 1), (3, 2000), (2500, 0), (0, 2500)])
+def test_rows_published(first: int, count: int) -> None:
+    """Entry for entry what the twin does, and no other row touched."""
+    tables = [torch.arange(7500, dtype=torch.int32).view(3, 2500) for _ in range(2)]
+    staging = torch.arange(90_000, 92_500, dtype=torch.int32)
+    twins.copy_row(tables[0], 1, first, staging, count)
+    triton_kernels.copy_row(tables[1], 1, first, staging, count)
+    assert torch.equal(tables[0], tables[1])
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
+def test_only_declared_accesses(dtype: torch.dtype) -> None:
+    """The Triton kernels read and write what the twins do, and not a byte more."""
+    access_cases.check_store_kv(triton_kernels, dtype, False)
+    access_cases.check_paged_attention(triton_kernels, dtype, [(37, 1), (50, 1)], planned=False)
+    access_cases.check_paged_attention(triton_kernels, dtype, [(45, 20)], planned=False)
+    access_cases.check_copy_pages(triton_kernels)
+    access_cases.check_clear_pages(triton_kernels)
+    access_cases.check_copy_row(triton_kernels)
+
+
+def test_nothing_is_planned() -> None:
+    """The kernels read the table themselves."""
+    case = paged([(20, 1)], Shape())
+    assert (
+        triton_kernels.plan(
+            case.table, case.rows, case.query_start, case.context, case.token_row, case.position, 16
+        )
+        is None
+    )
