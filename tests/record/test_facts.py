@@ -4,18 +4,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from tests.record.rings import WRITERS, new_recorder
-from tests.record.telling import Telling, launch_tellings, page_tellings, row_tellings
 from tracert.record.access import Clear, Compute, Copy, Extent, Holder, Publish, RowUse
 from tracert.record.dump import lane_states, page_states
 from tracert.record.facts import Facts
 from tracert.record.image import Image, read
 from tracert.record.ring_recorder import RingRecorder
-
-facts_tellings = st.one_of(page_tellings(), launch_tellings(), row_tellings())
 
 
 def pages_of(recorder: RingRecorder) -> dict[int, dict[str, Any]]:
@@ -153,28 +148,49 @@ def fold_from(image: Image, facts: Facts, start: int) -> int:
     return len(image.heads)
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(told=st.lists(facts_tellings, min_size=1, max_size=12), stores=st.integers(0, 200))
-def test_facts_are_the_same_wherever_their_writing_was_cut_off(
-    tmp_path: Path, told: list[Telling], stores: int
-) -> None:
-    """Killed between any two stores of a fold, then folded again from that event on."""
+def tell_two_lives(recorder: RingRecorder) -> None:
+    """Every kind of event that leaves facts, on few pages and rows."""
+    request, prefix = Holder("request", 7), Holder("prefix", 9)
+    recorder.launch(1, 1, 1, "clear_pages", Clear([Extent(page, 0, 0, 4) for page in range(24)]))
+    for life in (1, 2):
+        recorder.row_acquire(1, life, 7)
+        recorder.alloc([3, 4], [life, life], request)
+        recorder.launch(2 * life, 2, life, "copy_row", Publish(1, life, life, 0, [3, 4], [life, life], 1))
+        recorder.schedule(7, 1, "prefill", life, 6, 0, 2)
+        recorder.transaction("begin", life, 1, 7, 6)
+        recorder.launch(2 * life + 1, 1, life + 1, "f", Compute("prefill", life, [RowUse(1, life, 0, 6, 2)]))
+        recorder.hold([3], [life], prefix, "read")
+        recorder.transaction("abort" if life == 1 else "commit", life, 1, 7, 6)
+        copied = Copy([Extent(3, life, 0, 4)], [Extent(4, life, 0, 4)])
+        recorder.launch(9 * life, 1, life + 2, "copy_pages", copied)
+        recorder.drop([3, 4], [life, life], request, "write")
+        recorder.drop([3], [life], prefix, "read")
+        recorder.row_release(1, life, 7)
+        recorder.retire([3, 4], [life, life], life)
+        recorder.free([3, 4], [life, life])
+
+
+def test_facts_are_the_same_wherever_their_writing_was_cut_off(tmp_path: Path) -> None:
+    """Killed between any two stores of any fold, then folded again from that event on: every cut."""
     recorder = new_recorder(tmp_path)
-    for telling in told:
-        telling.tell(recorder)
+    tell_two_lives(recorder)
     image = read(recorder.ring.path)
     expected = bytes(image.fixed)
-    regions = recorder.ring.header.regions
-    image.fixed[regions.pages :] = bytes(len(image.fixed) - regions.pages)
-    facts = Facts(image.fixed, image.header)
-    left = [stores]
-    cut = Facts(image.fixed, image.header)
-    cut._bytes, cut._u32, cut._u64 = (  # type: ignore[assignment]
-        Cut(memory, left) for memory in (cut._bytes, cut._u32, cut._u64)
-    )
-    fold_from(image, facts, fold_from(image, cut, 0))
-    assert expected == bytes(image.fixed)
-    recorder.ring.path.unlink()
+    start = recorder.ring.header.regions.pages
+    stores = 0
+    while True:
+        image.fixed[start:] = bytes(len(expected) - start)
+        cut, left = Facts(image.fixed, image.header), [stores]
+        cut._bytes, cut._u32, cut._u64 = (  # type: ignore[assignment]
+            Cut(memory, left) for memory in (cut._bytes, cut._u32, cut._u64)
+        )
+        interrupted = fold_from(image, cut, 0)
+        fold_from(image, Facts(image.fixed, image.header), interrupted)
+        assert expected == bytes(image.fixed)
+        if interrupted == len(image.heads):
+            break
+        stores += 1
+    assert stores > 200
 
 
 def test_events_that_are_newer_than_the_facts_are_folded_when_the_ring_is_read(tmp_path: Path) -> None:

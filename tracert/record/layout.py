@@ -19,6 +19,7 @@ A note is u32 length, u32 CRC-32, bytes: one that was being written when the pro
 """
 
 import struct
+import zlib
 from dataclasses import asdict, dataclass, fields
 from itertools import pairwise
 from typing import Any
@@ -131,6 +132,8 @@ _BOOT_ID_SIZE = 64
 _GEOMETRY_AT = 256
 _REGIONS_AT = 512
 _REGION = struct.Struct("<16sQQ")
+_SEAL_AT = COUNTERS_AT - 4
+"""CRC-32 of everything before it, which never changes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +201,12 @@ class Regions:
         return cls(*offsets)
 
 
+def seal(page: bytes | bytearray) -> bytes:
+    """The header page with the checksum that its first part must have."""
+    checksum = zlib.crc32(page[:_SEAL_AT]).to_bytes(4, "little")
+    return bytes(page[:_SEAL_AT]) + checksum + bytes(page[_SEAL_AT + 4 :])
+
+
 @dataclass(frozen=True, slots=True)
 class Header:
     """The first page of a ring."""
@@ -235,7 +244,7 @@ class Header:
         for name, offset in asdict(self.regions).items():
             _REGION.pack_into(page, at, name.encode(), offset, 0)
             at += _REGION.size
-        return bytes(page)
+        return seal(page)
 
     @classmethod
     def unpack(cls, page: bytes) -> "Header":
@@ -245,6 +254,8 @@ class Header:
         magic, version, record, _, checksum, pid, _, monotonic, unix, _ = _FIXED.unpack_from(page)
         if magic != MAGIC:
             raise ValueError("wrong magic bytes")
+        if seal(page) != page:
+            raise ValueError("damaged header")
         if record != SLOT_SIZE:
             raise ValueError(f"records of {record} bytes")
         values: tuple[int, ...] = struct.unpack_from("<6Q", page, _GEOMETRY_AT)
