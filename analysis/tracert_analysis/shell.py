@@ -24,13 +24,17 @@ SELECT ... ;       any query; `;` ends it
 .quit              leave (so does end of input)
 """
 
+# What follows from the loaded tables is a view to its reader, however it is kept.
 TABLES = """\
 SELECT name, kind, comment FROM (
-    SELECT table_name AS name, 'table' AS kind, comment FROM duckdb_tables() WHERE NOT internal
+    SELECT table_name AS name, comment,
+        CASE WHEN table_name IN ('header', 'event', 'stream_state', 'page_state', 'lane_state')
+            THEN 'table' ELSE 'view' END AS kind
+    FROM duckdb_tables() WHERE NOT internal
     UNION ALL
-    SELECT view_name, 'view', comment FROM duckdb_views() WHERE NOT internal
+    SELECT view_name, comment, 'view' FROM duckdb_views() WHERE NOT internal
     UNION ALL
-    SELECT function_name || '(' || array_to_string(parameters, ', ') || ')', 'macro', comment
+    SELECT function_name || '(' || array_to_string(parameters, ', ') || ')', comment, 'macro'
     FROM duckdb_functions() WHERE function_type IN ('macro', 'table_macro') AND NOT internal
 )
 WHERE name NOT LIKE '\\_%' ESCAPE '\\'

@@ -5,6 +5,7 @@
 
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import fields
 
 from tracert_analysis.report.report import (
     Access,
@@ -12,6 +13,7 @@ from tracert_analysis.report.report import (
     Evidence,
     FenceFact,
     Hold,
+    Lane,
     Leftover,
     PageStory,
     Report,
@@ -157,20 +159,14 @@ def lanes(report: Report) -> Iterator[str]:
     """Frontier and transaction of each row."""
     if not report.lanes:
         return
-    head = ("row", "generation", "request", "frontier", "committed", "provisional", "transaction")
-    yield "  ".join(head)
-    for lane in report.lanes:
-        cells = (
-            lane.row,
-            lane.generation,
-            lane.request,
-            lane.frontier,
-            lane.committed,
-            lane.provisional,
-            lane.transaction,
-        )
-        texts = ["-" if cell is None else str(cell) for cell in cells]
-        yield "  ".join(text.rjust(len(name)) for text, name in zip(texts, head, strict=True))
+    names = [field.name for field in fields(Lane)]
+    cells = [
+        ["-" if (cell := getattr(lane, name)) is None else str(cell) for name in names]
+        for lane in report.lanes
+    ]
+    widths = [max(map(len, column)) for column in zip(names, *cells, strict=True)]
+    for line in (names, *cells):
+        yield "  ".join(text.rjust(width) for text, width in zip(line, widths, strict=True))
 
 
 def novelties(report: Report) -> Iterator[str]:

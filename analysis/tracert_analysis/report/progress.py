@@ -10,7 +10,8 @@ UNFINISHED = f"""
 SELECT {COLUMNS} FROM launch WHERE state IN ('running', 'waiting') ORDER BY stream, ordinal LIMIT 200"""
 
 LANES = """
-SELECT "row", generation, request, frontier, committed, provisional, transaction FROM lane_state
+SELECT "row", state, generation, request, phase, step, frontier, committed, provisional, transaction
+FROM lane_state
 ORDER BY "row\""""
 
 

@@ -234,12 +234,20 @@ class Lane:
     """One row's progress as the recorder had it last."""
 
     row: int
+    state: str | None
+    """held or released."""
     generation: int | None
     request: int | None
+    phase: str | None
+    step: int | None
     frontier: int | None
+    """Positions launched."""
     committed: int | None
+    """Positions that the host has seen pass."""
     provisional: int | None
+    """Positions launched and not yet seen to pass."""
     transaction: int | None
+    """The open transaction."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,7 +93,10 @@ def report() -> Report:
                 queries=(9, 10, 11, 12),
             ),
         ),
-        lanes=(Lane(3, 2, 17, 231, 230, 1, 88), Lane(4, 1, None, None, None, None, None)),
+        lanes=(
+            Lane(3, "held", 2, 17, "decode", 57, 231, 230, 1, 88),
+            Lane(4, "released", 1, 9, None, None, None, None, None, None),
+        ),
         acquitted=(Acquittal(Resource("page"), "owners are right: 15 pages are held", 15, 13),),
         findings=(
             Finding(

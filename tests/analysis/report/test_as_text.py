@@ -102,10 +102,10 @@ def test_consequences_are_marked() -> None:
 
 
 def test_lanes_show_open_transactions() -> None:
-    """A free row shows dashes."""
+    """A row whose progress is not known shows dashes."""
     rows = [found.split() for found in TEXT.split("LANES\n")[1].split("\n\n")[0].splitlines()]
-    assert rows[1] == ["3", "2", "17", "231", "230", "1", "88"]
-    assert rows[2] == ["4", "1", "-", "-", "-", "-", "-"]
+    assert rows[1] == ["3", "held", "2", "17", "decode", "57", "231", "230", "1", "88"]
+    assert rows[2] == ["4", "released", "1", "9", "-", "-", "-", "-", "-", "-"]
 
 
 def test_running_and_waiting_launches_are_named() -> None:

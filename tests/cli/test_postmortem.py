@@ -1,0 +1,105 @@
+"""`tracert postmortem`."""
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.analysis.report.histories import sound, unordered_publish
+from tracert.cli.main import run
+
+
+@pytest.fixture(scope="module")
+def dump(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A dump with an unordered publish."""
+    return unordered_publish().write(tmp_path_factory.mktemp("dump"))
+
+
+def test_the_report_is_printed(dump: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Title first; a report with findings is a success."""
+    assert run(["postmortem", str(dump)]) == 0
+    captured = capsys.readouterr()
+    assert captured.out.startswith("tracert: TR102 unordered-publish: row 3 (generation 2): ")
+    assert "device.record(legacy)" in captured.out
+    assert captured.err == ""
+
+
+def test_json_goes_to_a_file(dump: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`-o` writes the file and prints nothing."""
+    target = tmp_path / "report.json"
+    assert run(["postmortem", str(dump), "--format", "json", "-o", str(target)]) == 0
+    assert capsys.readouterr().out == ""
+    report = json.loads(target.read_text())
+    assert report["verdict"]["code"] == "TR102"
+    assert report["verdict"]["missing_edge"]["from"]["stream"] == 0
+    assert report["verdict"]["missing_edge"]["to"]["stream"] == 1
+
+
+def test_findings_can_fail_the_command(dump: Path, tmp_path: Path) -> None:
+    """3 with a finding, 0 without; only when asked for."""
+    assert run(["postmortem", str(dump), "--fail-on-finding"]) == 3
+    assert run(["postmortem", str(sound().write(tmp_path)), "--fail-on-finding"]) == 0
+
+
+def test_a_page_is_told_of(dump: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`--page` adds the story of that page."""
+    assert run(["postmortem", str(dump), "--page", "7"]) == 0
+    text = capsys.readouterr().out
+    assert "PAGE 7\n" in text
+    assert "asked for; as of the end of the history" in text
+
+
+def test_the_queries_are_printed_on_demand(dump: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`--show-sql` prints them at the end of the text."""
+    assert run(["postmortem", str(dump), "--show-sql"]) == 0
+    assert "      SELECT * FROM finding\n" in capsys.readouterr().out
+
+
+def test_a_dump_comes_from_standard_input(
+    dump: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`-` reads it."""
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(dump.read_bytes())))
+    assert run(["postmortem", "-"]) == 0
+    assert capsys.readouterr().out.startswith("tracert: TR102")
+
+
+@pytest.mark.parametrize(
+    ("content", "part"),
+    [
+        (None, "no such file"),
+        (b"", "empty"),
+        (b"hello\n", "not a tracert dump"),
+        (b'{"kind":"header","format":"tracert","version":99}\n', "version"),
+        (b"\x00" * 4096, "not a tracert dump"),
+    ],
+)
+def test_what_cannot_be_read_is_one_line(
+    content: bytes | None, part: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Missing, empty, no dump, of another version: exit code 1, the file's name, the reason."""
+    path = tmp_path / "dump.jsonl"
+    if content is not None:
+        path.write_bytes(content)
+    assert run(["postmortem", str(path)]) == 1
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert len(captured.err.splitlines()) == 1
+    assert str(path) in captured.err
+    assert part in captured.err
+
+
+def test_a_page_that_is_not_there_is_one_line(dump: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The pool's bounds are named."""
+    assert run(["postmortem", str(dump), "--page", "999"]) == 1
+    assert capsys.readouterr().err == "tracert: there is no page 999: the pool has pages 0 to 31\n"
+
+
+def test_a_file_that_cannot_be_written_is_one_line(
+    dump: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The folder is missing: the path and the reason."""
+    target = tmp_path / "none" / "report.txt"
+    assert run(["postmortem", str(dump), "-o", str(target)]) == 1
+    assert capsys.readouterr().err == f"tracert: {target}: No such file or directory\n"

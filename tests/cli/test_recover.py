@@ -1,0 +1,51 @@
+"""`tracert recover`."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.record.rings import new_recorder
+from tracert.cli.main import run
+from tracert.record.access import Holder
+
+
+@pytest.fixture
+def ring(tmp_path: Path) -> Path:
+    """The ring of a process that recorded two events and is gone."""
+    recorder = new_recorder(tmp_path)
+    recorder.alloc([1, 2], [1, 1], Holder("request", 7))
+    recorder.drop([1, 2], [1, 1], Holder("request", 7), "write")
+    return recorder.ring.path
+
+
+def test_a_dump_is_written_beside_the_ring(ring: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Header, events and end; the command says where it is and how whole."""
+    assert run(["recover", str(ring)]) == 0
+    dump = ring.with_suffix(".jsonl")
+    assert capsys.readouterr().out == f"{dump}: 2 events, 0 lost, 0 torn\n"
+    kinds = [json.loads(line)["kind"] for line in dump.read_text().splitlines()]
+    assert kinds[0] == "header"
+    assert kinds[-3:] == ["alloc", "drop", "end"]
+
+
+def test_the_dump_goes_where_it_is_told(ring: Path, tmp_path: Path) -> None:
+    """`-o` names the file."""
+    assert run(["recover", str(ring), "-o", str(tmp_path / "out.jsonl")]) == 0
+    assert (tmp_path / "out.jsonl").is_file()
+    assert not ring.with_suffix(".jsonl").exists()
+
+
+@pytest.mark.parametrize("content", [None, b"", b"not a ring" * 1000])
+def test_what_is_no_ring_is_one_line(
+    content: bytes | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A file that is missing, empty or something else: exit code 1, the path, no dump."""
+    path = tmp_path / "x.ring"
+    if content is not None:
+        path.write_bytes(content)
+    assert run(["recover", str(path)]) == 1
+    error = capsys.readouterr().err
+    assert len(error.splitlines()) == 1
+    assert str(path) in error
+    assert not path.with_suffix(".jsonl").exists()

@@ -1,0 +1,87 @@
+"""`tracert sql`."""
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.analysis.report.histories import unordered_publish
+from tracert.cli.main import run
+
+
+@pytest.fixture(scope="module")
+def dump(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A dump with an unordered publish."""
+    return unordered_publish().write(tmp_path_factory.mktemp("dump"))
+
+
+def test_a_query_prints_a_table(dump: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Head, rule, rows, count."""
+    assert run(["sql", str(dump), "SELECT code, seq FROM finding"]) == 0
+    assert capsys.readouterr().out.splitlines() == ["code   seq", "-----  ---", "TR102   29", "(1 row)"]
+
+
+def test_json_and_csv_are_for_programs(dump: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A macro's row as an object, and as a line; lists stay lists."""
+    assert run(["sql", str(dump), "SELECT page, life, owner FROM last_owner(5)", "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out) == [{"page": 5, "life": 2, "owner": "request:11"}]
+    assert run(["sql", str(dump), "SELECT entries FROM event WHERE seq = 9", "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out) == [{"entries": [[0, 5, 1], [1, 6, 1]]}]
+    assert run(["sql", str(dump), "SELECT happens_before(6, 7) AS ordered", "--format", "csv"]) == 0
+    assert capsys.readouterr().out == "ordered\nfalse\n"
+
+
+def test_the_prompt_runs_a_script(
+    dump: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Statements and dot commands from standard input, without a prompt; with the library's comments."""
+    monkeypatch.setattr(
+        "sys.stdin", io.StringIO("SELECT count(*) AS n\nFROM launch;\n.tables\n.schema fence\n")
+    )
+    assert run(["sql", str(dump)]) == 0
+    text = capsys.readouterr().out
+    assert text.splitlines()[2].strip() == "7"
+    assert "tracert>" not in text
+    lines = text.splitlines()
+    assert any(line.startswith("finding ") and " view " in line and "breaks" in line for line in lines)
+    assert any(line.startswith("event ") and " table " in line for line in lines)
+    assert any(line.startswith("passed_seq ") and "host" in line for line in lines)
+    assert not any(line.startswith("_") for line in lines)
+
+
+def test_a_script_that_fails_has_an_exit_code(
+    dump: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The rest of it runs."""
+    monkeypatch.setattr("sys.stdin", io.StringIO("SELECT nothing FROM launch;\nSELECT 42 AS n;\n"))
+    assert run(["sql", str(dump)]) == 1
+    text = capsys.readouterr().out
+    assert text.startswith("error: ")
+    assert "42" in text
+
+
+@pytest.mark.parametrize(
+    ("query", "part"),
+    [
+        ("DROP TABLE event", "only SELECT and EXPLAIN run here"),
+        ("SELECT * FROM read_text('/etc/hostname')", "disabled by configuration"),
+        ("SELECT x FROM launch", "x"),
+    ],
+)
+def test_a_query_that_may_not_or_cannot_run_is_one_line(
+    query: str, part: str, dump: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Exit code 1, nothing on standard output."""
+    assert run(["sql", str(dump), query]) == 1
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert len(captured.err.splitlines()) == 1
+    assert part in captured.err
+
+
+def test_nothing_is_left_behind(dump: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The database file is gone with the command."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    assert run(["sql", str(dump), "SELECT 1"]) == 0
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,71 @@
+"""What the command line says when something goes wrong: one line, and an exit code.
+
+Exit codes: 1 the command failed, 2 wrong usage. Reports with findings are successes and never come
+here. Knows no exception class of the other folders by name, so that it need not import them.
+"""
+
+import os
+
+FAILED = 1
+USAGE = 2
+INTERRUPTED = 130
+
+OURS = ("tracert.", "tracert_analysis.", "tracert_kernels.")
+
+
+class CommandError(Exception):
+    """A command cannot go on: the message says what is wrong and what to do."""
+
+
+class WrongUsage(Exception):
+    """The command line means nothing: a value that does not exist, options that exclude each other."""
+
+
+def explain_failure(error: BaseException) -> tuple[str, int]:
+    """The line to print on standard error for `error`, without line breaks, and the exit code.
+
+    An exception class of ours carries its message for the user. Everything else is a bug of
+    tracert, and the line says so; `TRACERT_TRACEBACK=1` shows where (see `main`).
+    """
+    if isinstance(error, WrongUsage):
+        return one_line(error), USAGE
+    if is_usage(error):
+        return f"{one_line(error.format_message()).rstrip('.')}{see_help(error)}", USAGE  # type: ignore[attr-defined]
+    if isinstance(error, KeyboardInterrupt):
+        return "interrupted", INTERRUPTED
+    if type(error).__module__.startswith(OURS):
+        return one_line(error), FAILED
+    if isinstance(error, OSError):
+        return operating_system(error), FAILED
+    if isinstance(error, MemoryError):
+        return "out of memory: close other programs, or read a shorter dump", FAILED
+    if isinstance(error, ModuleNotFoundError) and error.name and not error.name.startswith("tracert"):
+        return (
+            f"the package {error.name} is not installed: this command needs pip install 'tracert[serve]'"
+        ), FAILED
+    return (
+        f"unexpected {type(error).__name__}: {one_line(error)}: a bug of tracert; "
+        "TRACERT_TRACEBACK=1 shows where"
+    ), FAILED
+
+
+def is_usage(error: BaseException) -> bool:
+    """Is it the argument parser's complaint? (The class is typer's own or click's, by typer's version.)"""
+    return hasattr(error, "format_message") and getattr(error, "exit_code", None) == USAGE
+
+
+def see_help(error: BaseException) -> str:
+    """Where to look, when the parser knows which command it was reading."""
+    context = getattr(error, "ctx", None)
+    return f"; see {context.command_path} --help" if context is not None else ""
+
+
+def operating_system(error: OSError) -> str:
+    """`PATH: reason`, as other programs say it."""
+    reason = error.strerror or one_line(error)
+    return f"{os.fspath(error.filename)}: {reason}" if error.filename is not None else reason
+
+
+def one_line(text: object) -> str:
+    """The text with every run of white space as one space."""
+    return " ".join(str(text).split())

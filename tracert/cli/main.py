@@ -1,0 +1,66 @@
+"""The command `tracert`: finds the subcommand, imports only its module, and turns errors into one line.
+
+A subcommand is one module of this folder with a function of the command's name, whose docstring is
+the help; or, for a command with subcommands, a `typer.Typer` of that name. Importing such a module
+must stay cheap: what a command works with, it imports when it runs. Reader commands never import torch.
+"""
+
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+import typer
+
+from tracert.cli.errors import explain_failure
+
+COMMANDS = (
+    "postmortem",
+    "sql",
+    "recover",
+    "explain",
+    "serve",
+    "generate",
+    "demo",
+    "scenario",
+)
+
+
+def main() -> None:
+    """The console script: runs the command line and exits."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run a command line; returns its exit code. Prints one line on standard error when it fails."""
+    try:
+        code = build(arguments)(
+            args=list(arguments) or ["--help"], prog_name="tracert", standalone_mode=False
+        )
+        sys.stdout.flush()
+        return int(code or 0)
+    except BrokenPipeError:
+        # The reader of our output went away (`| head`): what is still buffered has nowhere to go.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except (Exception, KeyboardInterrupt) as error:
+        if os.environ.get("TRACERT_TRACEBACK"):
+            raise
+        line, code = explain_failure(error)
+        print(f"tracert: {line}", file=sys.stderr)
+        return code
+
+
+def build(arguments: Sequence[str]) -> typer.Typer:
+    """The application with the one command that `arguments` start with, or with all of them for the help."""
+    first = next((argument for argument in arguments if not argument.startswith("-")), None)
+    names = [first] if first in COMMANDS else COMMANDS
+    application = typer.Typer(add_completion=False, rich_markup_mode=None)
+    application.callback(help=__import__("tracert").__doc__)(lambda: None)
+    for name in names:
+        part = getattr(import_module(f"tracert.cli.{name}"), name)
+        if isinstance(part, typer.Typer):
+            application.add_typer(part, name=name)
+        else:
+            application.command(name)(part)
+    return application
