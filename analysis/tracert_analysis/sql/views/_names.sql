@@ -8,16 +8,16 @@ GROUP BY s.stream;
 
 -- Launches at which something visibly went wrong: they were running when the device failed, or what they computed
 -- was not finite.
-CREATE TABLE _wrong (seq UBIGINT, stream USMALLINT);
+CREATE TABLE _wrong (seq UBIGINT, stream USMALLINT, symptom VARCHAR);
 
 INSERT INTO _wrong
-SELECT l.seq, l.stream FROM launch AS l
+SELECT l.seq, l.stream, 'error' FROM launch AS l
 WHERE l.state = 'running' AND (
     EXISTS (FROM header WHERE error IS NOT NULL AND json_type(error) = 'OBJECT')
     OR EXISTS (FROM event WHERE kind = 'error')
 )
 UNION
-SELECT l.seq, l.stream FROM event AS e JOIN launch AS l USING (launch) WHERE e.kind = 'nonfinite';
+SELECT l.seq, l.stream, 'nonfinite' FROM event AS e JOIN launch AS l USING (launch) WHERE e.kind = 'nonfinite';
 
 -- How a sentence names a launch.
 CREATE MACRO _launch_named(launch, kernel, stream_name) AS
