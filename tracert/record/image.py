@@ -117,8 +117,7 @@ class Image:
         if before != after:
             start, end = min(max(after - count, 0), before), before
         else:
-            sound = self.header.checksum == CHECKSUM_NONE or newest <= after <= newest + count
-            end = after if sound else newest
+            end = self._end(after, newest, int((last > after).sum()), len(last))
             start = max(end - count, 0)
         within = (number[heads] > start) & (last <= end)
         heads, more = heads[within], more[within]
@@ -136,6 +135,15 @@ class Image:
         bad[:leading] = False
         self._bad = window[bad]
         self.torn = int(bad.sum())
+
+    def _end(self, cursor: int, newest: int, above: int, records: int) -> int:
+        """Where a history that stands still ends: at the cursor, unless the records prove it damaged.
+
+        With checksums one record above the cursor is proof; without, most of them must be above it.
+        """
+        checked = self.header.checksum != CHECKSUM_NONE
+        damaged = above > 0 if checked else 2 * above > records
+        return newest if damaged or cursor > newest + self.header.geometry.slots else cursor
 
     def _payload_slots(self, heads: Index) -> Index:
         """How many slots of payload follow each head."""
