@@ -5,7 +5,6 @@ import mmap
 import os
 import random
 import signal
-import struct
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -29,13 +28,18 @@ LAPPED = replace(GEOMETRY, slots=1 << 15)
 """A ring that a writer laps in about the time that copying it takes."""
 
 
-def write_for_ever(path: Path, acknowledged: mmap.mmap, native: bool, geometry: Geometry = GEOMETRY) -> None:
+def shared_word() -> memoryview:
+    """A word of memory that a forked child shares; a store to it happens at once or not at all."""
+    return memoryview(mmap.mmap(-1, 8)).cast("Q")
+
+
+def write_for_ever(path: Path, acknowledged: memoryview, native: bool, geometry: Geometry = GEOMETRY) -> None:
     """Tell numbered events until killed; after each one its number goes to shared memory."""
     recorder = RingRecorder(Ring.create(path, geometry, native=native))
     number = 1
     while True:
         numbered.tell(recorder, number)
-        struct.pack_into("<Q", acknowledged, 0, number)
+        acknowledged[0] = number
         number += 1
 
 
@@ -46,16 +50,16 @@ def test_kill_9_at_random_moments_loses_no_acknowledged_event(tmp_path: Path, na
     moments = random.Random(17 + native)
     for kill in range(KILLS):
         path = tmp_path / f"{kill}.ring"
-        acknowledged = mmap.mmap(-1, 8)
+        acknowledged = shared_word()
         pid = numbered.child(lambda: write_for_ever(path, acknowledged, native))  # noqa: B023
         numbered.wait_for(path)
         deadline = time.monotonic() + 20
-        while not struct.unpack_from("<Q", acknowledged)[0] and time.monotonic() < deadline:
+        while not acknowledged[0] and time.monotonic() < deadline:
             time.sleep(0.001)
         time.sleep(moments.uniform(0.0, 0.06))
         os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
-        (last,) = struct.unpack_from("<Q", acknowledged)
+        last = acknowledged[0]
 
         image = read(path)
         numbers = numbered.check(events_of(image))
@@ -92,7 +96,7 @@ def facts_after(last: int) -> dict[int, tuple[int, str, str]]:
 def test_the_ring_of_a_dead_process_becomes_a_dump(tmp_path: Path) -> None:
     """`recover` needs the file alone, and says why the dump exists."""
     path = tmp_path / "dead.ring"
-    pid = numbered.child(lambda: write_for_ever(path, mmap.mmap(-1, 8), WRITERS[-1]))
+    pid = numbered.child(lambda: write_for_ever(path, shared_word(), WRITERS[-1]))
     numbered.wait_for(path)
     time.sleep(0.1)
     os.kill(pid, signal.SIGKILL)
@@ -110,7 +114,7 @@ def test_a_reader_of_a_live_ring_is_never_wrong(tmp_path: Path, native: bool) ->
     """The writer laps the ring while it is copied: what is accepted is right, without holes, and not
     called torn."""
     path = tmp_path / "live.ring"
-    pid = numbered.child(lambda: write_for_ever(path, mmap.mmap(-1, 8), native, LAPPED))
+    pid = numbered.child(lambda: write_for_ever(path, shared_word(), native, LAPPED))
     try:
         numbered.wait_for(path)
         accepted = 0

@@ -151,11 +151,12 @@ class Geometry:
         if min(asdict(self).values()) < 0 or self.page_size < 1:
             raise GeometryError(f"a ring cannot have negative sizes: {asdict(self)}")
         object.__setattr__(self, "slots", 1 << max(8, (max(self.slots, 1) - 1).bit_length()))
-        largest = 4 * max(self.pages, 2 * self.row_width) // WORDS_A_SLOT + 2
-        if largest * 4 > self.slots:
+        words = max(8 * self.pages, 3 * self.row_width + 1, 6 * self.rows + 64)
+        needed = 2 * (words // WORDS_A_SLOT + 2)
+        if needed > self.slots:
             raise GeometryError(
-                f"a ring of {self.slots} events is too small for {self.pages} pages and rows of "
-                f"{self.row_width}: give --ring-events {largest * 4} or more"
+                f"a ring of {self.slots} events is too small for {self.pages} pages and {self.rows} rows of "
+                f"{self.row_width}: give --ring-events {needed} or more"
             )
 
     @property

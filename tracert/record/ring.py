@@ -139,12 +139,7 @@ class Ring:
 
     def error(self, error: dict[str, Any]) -> None:
         """Keep the last error; a long message or detail is cut."""
-        text = orjson.dumps(error, default=str)
-        if len(text) > ERROR_SIZE - NOTE.size:
-            text = orjson.dumps(
-                {**error, "message": str(error.get("message"))[:2000], "detail": {"cut": True}}, default=str
-            )
-        self._note(self.header.regions.error, ERROR_SIZE, text)
+        self._note(self.header.regions.error, ERROR_SIZE, cut_error(error, ERROR_SIZE - NOTE.size))
 
     def device_state(self, state: str) -> None:
         """What the device came to: `ok`, `drained` or `unusable`."""
@@ -224,6 +219,17 @@ class Ring:
         if not self._stop.is_set():
             self._stop.set()
             os.close(self._descriptor)
+
+
+def cut_error(error: dict[str, Any], room: int) -> bytes:
+    """The error as JSON of at most `room` bytes (512 or more): detail and texts give way."""
+    text = orjson.dumps(error, default=str)
+    length = room // 2
+    while len(text) > room:
+        short = {name: value[:length] if isinstance(value, str) else value for name, value in error.items()}
+        text = orjson.dumps({**short, "detail": {"cut": True}}, default=str)
+        length //= 2
+    return text
 
 
 def sync_directory(directory: Path) -> None:

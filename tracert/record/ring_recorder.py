@@ -16,11 +16,14 @@ import orjson
 from tracert.record.access import Access, Clear, Compute, Copy, Extent, Holder, Mode, Publish
 from tracert.record.layout import CHECKSUM_NONE, CURSOR, LOST, PAYLOADS
 from tracert.record.recorder import Keyframe
-from tracert.record.ring import Ring
-from tracert.record.schema import CODE
+from tracert.record.ring import Ring, cut_error
+from tracert.record.schema import BYTES_A_SLOT, CODE
 from tracert.record.writer import PythonWriter, Writer
 
-PAGES_A_KEYFRAME_EVENT = 512
+KEYFRAME_WORDS_MAX = 8192
+"""Payload of one `keyframe` event, unless a single page has more holders than that."""
+TEXT_MAX = 400
+"""Characters of a text that the runtime does not bound."""
 
 _ALLOC, _HOLD, _DROP, _RETIRE, _FREE = (CODE[name] for name in ("alloc", "hold", "drop", "retire", "free"))
 _ROW_ACQUIRE, _ROW_RELEASE, _MAP, _UNMAP = (
@@ -46,6 +49,8 @@ class RingRecorder:
         self._sets = count(1)
         self._keyframe_at = 0
         self._keyframe_every = ring.header.geometry.slots // 4
+        self._keyframe_words = min(KEYFRAME_WORDS_MAX, ring.header.geometry.slots)
+        self._text_room = min(4096, BYTES_A_SLOT * ring.header.geometry.slots // 8)
         self._use(_writer(ring))
         alive = weakref.ref(self)
         os.register_at_fork(after_in_child=lambda: _turn_off(alive()))
@@ -233,8 +238,8 @@ class RingRecorder:
         )
 
     def arrive(self, request: int, public_id: str, prompt_tokens: int, max_tokens: int) -> int:
-        """See `Recorder.arrive`."""
-        text = orjson.dumps({"id": public_id})
+        """See `Recorder.arrive`. Of the id 400 characters are kept."""
+        text = orjson.dumps({"id": public_id[:TEXT_MAX]})
         return self._emit_json(CODE["arrive"], prompt_tokens, max_tokens, 0, 0, 0, request, 0, text)
 
     def schedule(
@@ -252,8 +257,8 @@ class RingRecorder:
         return self._emit(CODE["finish"], row, 0, self._text(reason), 0, 0, request, 0)
 
     def fail(self, request: int, row: int, reason: str) -> int:
-        """See `Recorder.fail`."""
-        text = orjson.dumps({"reason": reason})
+        """See `Recorder.fail`. Of the reason 400 characters are kept."""
+        text = orjson.dumps({"reason": reason[:TEXT_MAX]})
         return self._emit_json(CODE["fail"], row, 0, 0, 0, 0, request, 0, text)
 
     def transaction(
@@ -278,14 +283,17 @@ class RingRecorder:
     def error(
         self, code: int, name: str, message: str, stream: int | None, observed_at: str, detail: dict[str, Any]
     ) -> int:
-        """See `Recorder.error`. It also becomes the ring's last error, which a dump's header quotes."""
+        """See `Recorder.error`. It also becomes the ring's last error, which a dump's header quotes.
+
+        Message and detail are cut when they are longer than a few KiB.
+        """
         said: dict[str, Any] = {"code": code, "name": name, "message": message}
         if stream is not None:
             said["stream"] = stream
         said |= {"observed_at": observed_at, "detail": detail}
         if self.enabled:
             self.ring.error(said)
-        return self._emit_json(CODE["error"], 0, 0, 0, 0, 0, 0, 0, orjson.dumps(said, default=str))
+        return self._emit_json(CODE["error"], 0, 0, 0, 0, 0, 0, 0, cut_error(said, self._text_room))
 
     def keyframe_due(self) -> bool:
         """See `Recorder.keyframe_due`: a quarter of the ring after the last one."""
@@ -294,17 +302,27 @@ class RingRecorder:
     def keyframe(self, state: Keyframe) -> int:
         """See `Recorder.keyframe`. Returns the seq of the set's end."""
         number = next(self._sets)
-        for start in range(0, len(state.pages), PAGES_A_KEYFRAME_EVENT):
-            part = state.pages[start : start + PAGES_A_KEYFRAME_EVENT]
-            pages = [(page, life, condition, len(holders)) for page, life, condition, holders in part]
-            holders = [(*holder, mode) for *_, holders in part for holder, mode in holders]
-            self._emit_words(CODE["keyframe"], number, len(part), 0, 0, 0, 0, 0, pages, holders)
+        pages: list[tuple[int, int, str, int]] = []
+        holders: list[tuple[str, int, Mode]] = []
+        for page, life, condition, held in state.pages:
+            if 4 * len(pages) + 3 * (len(holders) + len(held)) + 4 > self._keyframe_words and pages:
+                self._keyframe_part(number, pages, holders)
+                pages, holders = [], []
+            pages.append((page, life, condition, len(held)))
+            holders += ((holder.kind, holder.id, mode) for holder, mode in held)
+        if pages:
+            self._keyframe_part(number, pages, holders)
         for row, generation, request, epoch, entries in state.rows:
             numbered = [(index, page, life) for index, (page, life) in enumerate(entries)]
             self._emit_words(CODE["keyframe_row"], number, row, generation, epoch, 0, request, 0, numbered)
         end = self._emit(CODE["keyframe_end"], number, len(state.pages), len(state.rows), 0, 0, 0, 0)
         self._keyframe_at = self.ring.counters[CURSOR]
         return end
+
+    def _keyframe_part(
+        self, number: int, pages: list[tuple[int, int, str, int]], holders: list[tuple[str, int, Mode]]
+    ) -> None:
+        self._emit_words(CODE["keyframe"], number, len(pages), 0, 0, 0, 0, 0, pages, holders)
 
 
 _MASK63 = (1 << 63) - 1
