@@ -49,12 +49,10 @@ class Contents(NamedTuple):
 
 
 class Pairs(NamedTuple):
-    """Contents beside groups of uses that may touch them, where `after < seq < before`."""
+    """Contents beside groups of uses that may touch them."""
 
     content: Ints
     group: Ints
-    after: Ints
-    before: Ints
 
 
 class Spans(NamedTuple):
@@ -102,9 +100,11 @@ class Touches:
 
     def spans(self, pairs: Pairs, mode: Mode, page_size: int) -> Spans:
         """The first and the last use that touches each pair in `mode`, for pairs that have one."""
-        index = self._contents.entry[pairs.content]
-        low = np.searchsorted(self._by_seq, self._seq_key(pairs.group, pairs.after, after=True))
-        high = np.searchsorted(self._by_seq, self._seq_key(pairs.group, pairs.before, after=False))
+        contents = self._contents
+        index = contents.entry[pairs.content]
+        since, until = contents.seq[pairs.content], contents.until[pairs.content]
+        low = np.searchsorted(self._by_seq, self._seq_key(pairs.group, since, after=True))
+        high = np.searchsorted(self._by_seq, self._seq_key(pairs.group, until, after=False))
         if mode == "write":
             first = np.maximum(low, self._reach(self._uses.end, pairs.group, index * page_size))
             last = (
@@ -134,10 +134,7 @@ class Touches:
         wanted = _tenancy(contents.row, contents.generation)
         low = np.searchsorted(tenancies, wanted, side="left")
         size = np.searchsorted(tenancies, wanted, side="right") - low
-        content = np.repeat(np.arange(len(wanted)), size)
-        return Pairs(
-            content, _counting(size) + np.repeat(low, size), contents.seq[content], contents.until[content]
-        )
+        return Pairs(np.repeat(np.arange(len(wanted)), size), _counting(size) + np.repeat(low, size))
 
     def _left(self) -> tuple[Pairs, Missing]:
         """Groups that follow an entry before their own publish of it, beside what an earlier tenant left.
@@ -151,8 +148,8 @@ class Touches:
         walk = uses.seq[np.searchsorted(reach, _key(group, index, self._limit), side="right")]
         published = self._first_published(group, index)
         by_entry: dict[tuple[int, int], list[int]] = {}
-        pairs: list[tuple[int, int, int, int]] = []
-        missing: list[tuple[int, int, int, int]] = []
+        pairs: list[tuple[int, ...]] = []
+        missing: list[tuple[int, ...]] = []
         for at in np.flatnonzero(published > walk).tolist():
             if not by_entry:
                 entries = zip(contents.row.tolist(), contents.entry.tolist(), strict=True)
@@ -168,8 +165,8 @@ class Touches:
                 seq, until = int(contents.seq[position]), int(contents.until[position])
                 other = contents.generation[position] != uses.generation[head]
                 if other and until > since and seq < before:
-                    pairs.append((position, int(group[at]), max(seq, since - 1), min(until, before)))
-        return Pairs(*_columns(pairs)), Missing(*_columns(missing))
+                    pairs.append((position, int(group[at])))
+        return Pairs(*_columns(pairs, 2)), Missing(*_columns(missing, 4))
 
     def _first_published(self, group: Ints, index: Ints) -> Ints:
         """When the generation of a group first published an entry; FOREVER when it never did."""
@@ -239,5 +236,5 @@ def _portions(chosen: Ints, size: Ints) -> list[Ints]:
     return np.split(chosen, np.flatnonzero(np.diff(np.cumsum(size[chosen]) // _AT_ONCE)) + 1)
 
 
-def _columns(rows: list[tuple[int, int, int, int]]) -> npt.NDArray[np.int64]:
-    return np.array(rows, np.int64).reshape(-1, 4).T
+def _columns(rows: list[tuple[int, ...]], width: int) -> npt.NDArray[np.int64]:
+    return np.array(rows, np.int64).reshape(-1, width).T
