@@ -100,12 +100,10 @@ static inline void put_word(Text *text, uint32_t value) {
 
 /* A text without its closing quote. */
 static void put_open_text(Lines *self, uint64_t index) {
-    if (index < self->word_count) {
+    if (index < self->word_count)
         put(&self->text, self->words[index].data, (size_t)self->words[index].size - 1);
-    } else {
-        put(&self->text, "\"word-", 6);
-        put_number(&self->text, index);
-    }
+    else
+        put(&self->text, "\"unknown", 8);
 }
 
 static void put_text(Lines *self, uint64_t index) {

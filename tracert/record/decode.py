@@ -264,7 +264,7 @@ def _plain(column: Values, words: list[str]) -> list[Any]:
 
 
 def _text(words: list[str], index: int) -> str:
-    return words[index] if 0 <= index < len(words) else f"word-{index}"
+    return words[index] if 0 <= index < len(words) else "unknown"
 
 
 def _sections(columns: Columns, words: list[str]) -> dict[str, list[Any]]:
