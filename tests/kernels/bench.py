@@ -56,7 +56,7 @@ def run(name: str, sequences: Sequence[tuple[int, int]], shared: int, threads: i
     figures = []
     for function, per in ((plan, 1), (store, LAYERS), (attend, LAYERS)):
         timer = Timer("function()", globals={"function": function}, num_threads=threads)
-        times = timer.blocked_autorange(min_run_time=1.0).times
+        times = timer.blocked_autorange(min_run_time=0.3).times
         figures.append(min(times) * 1e3 / per)
     print(
         f"{name:34} plan {figures[0]:7.3f} ms a step   "

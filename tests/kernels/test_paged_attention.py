@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 import torch
 from hypothesis import given, settings
@@ -100,6 +102,18 @@ def test_fp32_queries_over_a_narrow_cache(dtype: torch.dtype) -> None:
     """An fp32 query is answered in fp32, to fp32's precision, whatever the cache holds."""
     case = paged([(50, 1), (40, 11)], Shape(dtype=dtype), query_dtype=torch.float32)
     torch.testing.assert_close(case.expected(), attend(case).double(), atol=1e-5, rtol=1e-5)
+
+
+def test_queries_and_answers_may_be_slices() -> None:
+    """Strided views of wider tensors, as a fused projection gives, are read and written in place."""
+    case = paged([(37, 1), (50, 1), (70, 70), (30, 1)], Shape())
+    wide = torch.full((len(case.queries), 10, 32), 9.0)
+    wide[:, 2:8] = case.queries
+    answers = torch.full((len(case.queries), 10, 32), 9.0)
+    sliced = replace(case, queries=wide[:, 2:8])
+    assert_right(case, attend(sliced, out=answers[:, 3:9]))
+    assert bool((answers[:, :3] == 9.0).all())
+    assert bool((answers[:, 9:] == 9.0).all())
 
 
 @settings(deadline=None, max_examples=60)
