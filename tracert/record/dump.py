@@ -4,6 +4,7 @@ The same code serves the dying engine, its parent and `tracert recover`: all the
 dump appears under its name only when it is whole and on disk.
 """
 
+import contextlib
 import errno
 import os
 import time
@@ -73,7 +74,8 @@ def write_dump(
         partial.replace(output)
         sync_directory(output.parent)
     except OSError as failure:
-        partial.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            partial.unlink(missing_ok=True)
         if failure.errno in NO_ROOM:
             raise NoRoomError(output, image.slots.nbytes, failure.strerror or str(failure)) from None
         raise PathError(output, "write the dump", failure.strerror or os.strerror(errno.EIO)) from None
