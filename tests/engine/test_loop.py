@@ -26,8 +26,8 @@ class ScriptedLink:
         # Work that is under way is left to finish; then it is over.
         return [Stop()] if timeout else []
 
-    def send(self, message: Any) -> None:
-        self.sent.append(message)
+    def send(self, *messages: Any) -> None:
+        self.sent += messages
 
     def write_dump(self, reason: str, error: dict[str, Any] | None) -> str:
         self.sent.append((reason, error))

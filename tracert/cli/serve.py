@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 import typer
 
+from tracert.cli.log import LogFormat, configure
 from tracert.cli.options import EngineOptions, takes_engine_options
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ def serve(
     api_key: Annotated[
         str | None, typer.Option(envvar="TRACERT_API_KEY", help="Clients must send it as a bearer token.")
     ] = None,
+    log_format: Annotated[LogFormat, typer.Option(help="The log on standard error: text or json.")] = "text",
 ) -> None:
     """Serve a model over the OpenAI HTTP API, with a black box."""
     from tracert.models.fetch import resolve
@@ -29,6 +31,7 @@ def serve(
     from tracert.server.config import AppConfig
     from tracert.server.serve import serve as run
 
+    configure(log_format)
     source = resolve(options.model)
     config = AppConfig(
         model=source.name, host=host, port=port, api_key=api_key, max_waiting=options.max_waiting

@@ -35,8 +35,8 @@ class Link(Protocol):
     def poll(self, timeout: float) -> list[ToEngine]:
         """Messages that have come, waiting up to `timeout` seconds for the first."""
 
-    def send(self, message: FromEngine) -> None:
-        """Send one message."""
+    def send(self, *messages: FromEngine) -> None:
+        """Send messages, in this order."""
 
 
 def serve(engine: Engine, link: Link, ready: Ready, write_dump: WriteDump) -> int:
@@ -67,8 +67,9 @@ def _loop(engine: Engine, link: Link, write_dump: WriteDump) -> None:
                 case Stop():
                     return
         if engine.busy:
-            for told in engine.step():
-                link.send(told)
+            told = engine.step()
+            if told:
+                link.send(*told)
         now = time.monotonic()
         if now - told_at >= STATS_SECONDS:
             told_at = now

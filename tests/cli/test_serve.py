@@ -1,0 +1,202 @@
+"""`tracert serve` as a process: real clients, a real kill, and what is left on disk."""
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import openai
+import pytest
+from tracert_analysis.load import open_dump
+from tracert_analysis.report.as_json import as_json
+from tracert_analysis.report.build import build
+
+TRACERT = [sys.executable, "-c", "from tracert.cli.main import main; main()"]
+LOAD_SECONDS = 120
+
+
+class Server:
+    """A `tracert serve --model tiny-random` on a free port."""
+
+    def __init__(self, folder: Path, *options: str) -> None:
+        self.folder = folder
+        self.log = (folder / "log").open("w+")
+        command = [*TRACERT, "serve", "--model", "tiny-random", "--port", "0", "--record-dir", str(folder)]
+        self.process = subprocess.Popen(
+            [*command, "--kv-pages", "512", "--max-model-len", "4096", "--log-format", "json", *options],
+            stdout=subprocess.PIPE,
+            stderr=self.log,
+            text=True,
+        )
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        match = re.search(r"http://\S+", line)
+        assert match, line + (folder / "log").read_text()
+        self.url = match[0]
+        self.root = self.url.removesuffix("/v1")
+        self.client = openai.OpenAI(base_url=self.url, api_key="none", max_retries=0)
+
+    def stop(self) -> int:
+        """SIGTERM, as an operator would."""
+        self.process.terminate()
+        return self.process.wait(timeout=60)
+
+    def entries(self, event: str) -> list[dict[str, Any]]:
+        """The server's log entries of one event."""
+        lines = map(json.loads, (self.folder / "log").read_text().splitlines())
+        return [line for line in lines if line["event"] == event]
+
+    def engine_pid(self) -> int:
+        """The process id of the engine that runs now."""
+        return int(self.entries("engine ready")[-1]["pid"])
+
+    def healthy(self) -> None:
+        """Wait for /health."""
+        deadline = time.monotonic() + LOAD_SECONDS
+        while httpx.get(f"{self.root}/health").status_code != 200:
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+
+    def gauge(self, name: str) -> float:
+        """The value of a metric."""
+        match = re.search(rf"^{name} (\S+)$", httpx.get(f"{self.root}/metrics").text, re.M)
+        assert match, name
+        return float(match[1])
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory) -> Iterator[Server]:
+    """One server for the tests that leave it serving."""
+    started = Server(tmp_path_factory.mktemp("serve"))
+    yield started
+    if started.process.poll() is None:
+        started.process.kill()
+        started.process.wait()
+
+
+def test_the_openai_client_works_streaming_and_not(server):
+    """The same greedy answer both ways, with usage."""
+    asked: dict[str, Any] = {
+        "model": "tiny-random",
+        "messages": [{"role": "user", "content": "Hello there, how are you?"}],
+        "max_tokens": 12,
+        "temperature": 0,
+        "extra_body": {"ignore_eos": True},
+    }
+    whole = server.client.chat.completions.create(**asked)
+    pieces = list(
+        server.client.chat.completions.create(**asked, stream=True, stream_options={"include_usage": True})
+    )
+    streamed = "".join(piece.choices[0].delta.content or "" for piece in pieces if piece.choices)
+    assert whole.choices[0].finish_reason == "length"
+    assert whole.choices[0].message.content == streamed
+    assert (whole.usage.completion_tokens, pieces[-1].usage.completion_tokens) == (12, 12)
+    # The second time, all full pages of the prompt but those of its last token come from the cache.
+    cached = pieces[-1].usage.prompt_tokens_details.cached_tokens
+    assert cached == (pieces[-1].usage.prompt_tokens - 1) // 16 * 16
+
+
+def test_a_client_that_goes_away_frees_its_pages(server):
+    """The connection is closed in the middle of a long answer; the request leaves the engine."""
+    body = {
+        "model": "tiny-random",
+        "prompt": "x" * 100,
+        "max_tokens": 3000,
+        "ignore_eos": True,
+        "stream": True,
+    }
+    with httpx.stream("POST", f"{server.url}/completions", json=body, timeout=60) as response:
+        next(response.iter_lines())
+    deadline = time.monotonic() + 30
+    while server.gauge("tracert_requests_running") > 0:
+        assert time.monotonic() < deadline, "the request still runs"
+        time.sleep(0.2)
+    free = server.gauge("tracert_free_kv_pages") + server.gauge("tracert_cached_kv_pages")
+    assert free == 511
+
+
+def test_a_dump_on_request_is_whole_and_has_no_finding(server):
+    """`POST /debug/dump` from loopback; the engine serves on."""
+    told = httpx.post(f"{server.root}/debug/dump", timeout=60).json()
+    dump = open_dump(told["dump"])
+    assert dump.header["reason"] == "request"
+    report = as_json(build(dump))
+    assert (report["findings"], report["evidence"]["truncated"]) == ([], False)
+    assert httpx.get(f"{server.root}/health").status_code == 200
+
+
+def test_kill_9_leaves_a_dump_a_503_and_a_server(server):
+    """The engine is killed while it answers: the history is saved first, then told, then it serves on."""
+    body = {"model": "tiny-random", "prompt": "y" * 64, "max_tokens": 3000, "ignore_eos": True}
+    pid = server.engine_pid()
+    with httpx.stream(
+        "POST", f"{server.url}/completions", json={**body, "stream": True}, timeout=60
+    ) as response:
+        lines = response.iter_lines()
+        next(lines)
+        os.kill(pid, signal.SIGKILL)
+        last = [line for line in lines if line.startswith("data: ")][-1]
+    error = json.loads(last.removeprefix("data: "))["error"]
+    dump = open_dump(error["dump"])
+    assert dump.header["reason"] == "killed"
+    assert dump.header["error"]["name"] == "SIGKILL"
+    (running,) = dump.connection.execute("SELECT request FROM lane_state WHERE state = 'held'").fetchall()
+    arrived = dump.connection.execute("SELECT max(request) FROM event WHERE kind = 'arrive'").fetchone()
+    assert running == arrived
+    report = as_json(build(dump))
+    assert report["findings"] == []
+    server.healthy()
+    assert server.engine_pid() != pid
+    assert server.client.completions.create(model="tiny-random", prompt="z", max_tokens=2).choices
+
+
+def test_an_orderly_stop_leaves_a_dump_and_no_ring(server):
+    """SIGTERM: exit code 0, the last engine's history as a dump, its ring gone."""
+    pid = server.engine_pid()
+    assert server.stop() == 0
+    assert len(list(server.folder.glob("dump-*-exit.jsonl"))) == 1
+    assert not list(server.folder.glob(f"{pid}-*.ring"))
+    assert not list(server.folder.glob("*.partial"))
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--model", "nowhere"], "smollm2"),
+        (["--model", "tiny-random", "--kv-pages", "1"], "--kv-pages"),
+        (["--model", "tiny-random", "--kv-memory", "1K"], "--kv-memory"),
+        (["--model", "tiny-random", "--fault", "gremlins"], "ninfer-unordered-publish"),
+        (["--model", "tiny-random", "--schedule", "chaos"], "random:SEED"),
+        (["--model", "tiny-random", "--page-size", "24"], "32"),
+        (["--model", "tiny-random", "--record-dir", "/proc/nowhere"], "/proc/nowhere"),
+    ],
+)
+def test_what_cannot_be_served_is_one_line(tmp_path, options, says):
+    """Exit code 1, one line on standard error that names what to do, no traceback."""
+    command = [*TRACERT, "serve", "--port", "0", "--record-dir", str(tmp_path), *options]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    lines = [line for line in ended.stderr.splitlines() if line.startswith("tracert: ")]
+    assert ended.returncode == 1
+    assert len(lines) == 1
+    assert says in lines[0]
+    assert "Traceback" not in ended.stderr
+
+
+def test_a_taken_port_is_one_line(tmp_path):
+    """Told before the engine loads."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        command = [*TRACERT, "serve", "--model", "tiny-random", "--port", port, "--record-dir", str(tmp_path)]
+        ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert ended.returncode == 1
+    assert ended.stderr.splitlines()[-1].startswith("tracert: cannot listen on port")

@@ -1,0 +1,65 @@
+"""Scenarios run by step on `tiny-random`, and their dumps read as a user's would be."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from tracert_analysis.load import open_dump
+from tracert_analysis.report.as_json import as_json
+from tracert_analysis.report.as_text import render
+from tracert_analysis.report.build import build
+
+from tracert.cli.run_scenario import run
+
+
+class Told(NamedTuple):
+    """A run: what it said, its dump, and the report."""
+
+    outcome: dict[str, Any]
+    dump: Path
+    report: dict[str, Any]
+
+    @property
+    def codes(self) -> list[str]:
+        """Codes of all findings, earliest first."""
+        return [finding["code"] for finding in self.report["findings"]]
+
+    @property
+    def lines(self) -> list[dict[str, Any]]:
+        """Every line of the dump."""
+        return [json.loads(line) for line in self.dump.read_text().splitlines()]
+
+    @property
+    def events(self) -> list[dict[str, Any]]:
+        """The events of the dump."""
+        return [line for line in self.lines if "seq" in line]
+
+
+def read(dump: Path) -> dict[str, Any]:
+    """The report of a dump, as JSON."""
+    return as_json(build(open_dump(str(dump))))
+
+
+def text(dump: Path) -> str:
+    """The report of a dump, as text."""
+    return render(build(open_dump(str(dump))))
+
+
+@pytest.fixture(scope="session")
+def ran(tmp_path_factory) -> Callable[..., Told]:
+    """Runs `ninfer-unordered-publish`; the same arguments give the same run, which is kept."""
+    folder, kept = tmp_path_factory.mktemp("scenarios"), {}
+
+    def once(*, planted: bool, variant: str = "crash", schedule: str = "random:1") -> Told:
+        key = planted, variant, schedule
+        if key not in kept:
+            dump = folder / f"{len(kept)}.jsonl"
+            outcome = run(
+                "ninfer-unordered-publish", variant=variant, planted=planted, schedule=schedule, dump=dump
+            )
+            kept[key] = Told(outcome, dump, read(dump))
+        return kept[key]
+
+    return once
