@@ -36,10 +36,11 @@ class Decoder:
     def forward(self, batch: Batch, cache: torch.Tensor, table: torch.Tensor) -> torch.Tensor:
         """Store keys and values of the batch's T tokens; the logits of L of them: float32 [L, vocab].
 
-        `cache` [pages, layers, 2, page_size, kv_heads, head_dim], `table` int32 [rows, width]. IndexError for
-        a token, row or page out of range.
+        `cache` [pages, layers, 2, page_size, kv_heads, head_dim] and `table` int32 [rows, width] are on the
+        decoder's device; the batch may be on the host. IndexError for a token, row or page out of range.
         """
         config, weights, kernels = self.config, self._weights, self._kernels
+        batch = Batch(*(each.to(self.device, non_blocking=True) for each in batch))
         plan = kernels.plan(
             table,
             batch.rows,
