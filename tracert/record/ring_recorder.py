@@ -1,8 +1,9 @@
 """The recorder that is on: each event is one record in the ring, and what it says of pages and rows
 becomes last facts.
 
-Methods only put values into slots (see `schema.py`): an event must cost nanoseconds. One process, any
-thread; after a fork the child's recorder is off, because the ring is the parent's.
+Methods only put values into slots (see `schema.py`): an event must cost nanoseconds. One process; any
+thread with the C writer (the one in Python: see there). After a fork the child's recorder is off, because
+the ring is the parent's.
 """
 
 import os
