@@ -190,7 +190,13 @@ def test_what_cannot_be_dumped_is_one_line(tmp_path: Path) -> None:
 
 
 def test_a_dump_is_named_after_time_and_reason(tmp_path: Path) -> None:
-    """Names sort by time."""
+    """Names sort by time, and no dump replaces another."""
+    first, second = dump_path(tmp_path, "request"), dump_path(tmp_path, "request")
+    first.touch()
+    second.touch()
+    third = dump_path(tmp_path, "request")
+    assert third not in (first, second)
+    assert third.suffix == ".jsonl"
     assert dump_path(tmp_path, "killed").match("dump-2*T*Z-killed.jsonl")
 
 

@@ -105,6 +105,8 @@ def test_a_ring_is_named_after_its_process(tmp_path: Path) -> None:
     name = ring_path(tmp_path).name
     assert name.startswith(f"{os.getpid()}-")
     assert name.endswith(".ring")
+    (tmp_path / name).touch()
+    assert name != ring_path(tmp_path).name
 
 
 def test_progress_words_outlive_their_writer(tmp_path: Path) -> None:

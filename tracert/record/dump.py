@@ -23,7 +23,7 @@ from tracert.record.errors import NoRoomError, PathError
 from tracert.record.image import Image, read
 from tracert.record.layout import LANE, PAGE, PAGE_STATES, STREAM
 from tracert.record.lines import lines
-from tracert.record.ring import NO_ROOM, sync_directory
+from tracert.record.ring import NO_ROOM, sync_directory, unused
 
 FORMAT = "tracert"
 FORMAT_VERSION = 1
@@ -43,7 +43,7 @@ class Dump:
 
 def dump_path(directory: Path, reason: str) -> Path:
     """A name for a dump that is written now: `dump-<time>-<reason>.jsonl`."""
-    return directory / f"dump-{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{reason}.jsonl"
+    return unused(directory / f"dump-{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{reason}.jsonl")
 
 
 def write_dump(

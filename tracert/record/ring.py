@@ -9,6 +9,7 @@ import mmap
 import os
 import threading
 import time
+import weakref
 import zlib
 from pathlib import Path
 from typing import Any
@@ -48,8 +49,8 @@ def native_writer() -> bool:
 
 
 def ring_path(directory: Path) -> Path:
-    """Where this process's ring goes: `<pid>-<unix time>.ring`."""
-    return directory / f"{os.getpid()}-{int(time.time())}.ring"
+    """Where a ring of this process goes: `<pid>-<unix time>.ring`."""
+    return unused(directory / f"{os.getpid()}-{int(time.time())}.ring")
 
 
 class Ring:
@@ -68,6 +69,7 @@ class Ring:
         self._words_used = 4
         self._words_lock = threading.Lock()
         self._stop = threading.Event()
+        self._close = weakref.finalize(self, os.close, descriptor)
 
     @classmethod
     def create(
@@ -107,6 +109,7 @@ class Ring:
             descriptor = os.open(partial, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
         except OSError as error:
             raise PathError(path, "create the ring", error.strerror or str(error)) from None
+        ring = None
         try:
             os.posix_fallocate(descriptor, 0, regions.end)
             ring = cls(path, header, descriptor)
@@ -115,7 +118,10 @@ class Ring:
             partial.rename(path)
             sync_directory(path.parent)
         except OSError as error:
-            os.close(descriptor)
+            if ring is None:
+                os.close(descriptor)
+            else:
+                ring.close()
             partial.unlink(missing_ok=True)
             if error.errno in NO_ROOM:
                 raise NoRoomError(path, regions.end, error.strerror or str(error)) from None
@@ -216,9 +222,8 @@ class Ring:
 
     def close(self) -> None:
         """Stop syncing and close the file. The memory stays mapped while somebody holds a part of it."""
-        if not self._stop.is_set():
-            self._stop.set()
-            os.close(self._descriptor)
+        self._stop.set()
+        self._close()
 
 
 def cut_error(error: dict[str, Any], room: int) -> bytes:
@@ -230,6 +235,15 @@ def cut_error(error: dict[str, Any], room: int) -> bytes:
         text = orjson.dumps({**short, "detail": {"cut": True}}, default=str)
         length //= 2
     return text
+
+
+def unused(path: Path) -> Path:
+    """The path, or `NAME-2.SUFFIX`, `NAME-3.SUFFIX`, ... when that is there already."""
+    number, free = 1, path
+    while free.exists():
+        number += 1
+        free = path.with_name(f"{path.stem}-{number}{path.suffix}")
+    return free
 
 
 def sync_directory(directory: Path) -> None:
