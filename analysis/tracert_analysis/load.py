@@ -158,6 +158,8 @@ def _has_holes(connection: duckdb.DuckDBPyConnection, frame: Frame, bad_lines: i
     """Is an event missing between others? It could be the fence that a rule of order asks for."""
     if bad_lines > int(frame.cut_line):
         return True
+    if _unknown_streams(connection):
+        return True
     ring = frame.header.get("ring")
     if not isinstance(ring, dict) or not ring.get("torn"):
         return False
@@ -166,6 +168,17 @@ def _has_holes(connection: duckdb.DuckDBPyConnection, frame: Frame, bad_lines: i
         return True
     last = connection.execute("SELECT last_seq FROM _window").fetchall()[0][0]
     return any(isinstance(seq, int) and seq < (last or 0) for seq in torn)
+
+
+def _unknown_streams(connection: duckdb.DuckDBPyConnection) -> list[int]:
+    """Streams beside a used legacy stream of which the dump doesn't say whether they order with it."""
+    rows = connection.execute(
+        """
+        SELECT DISTINCT l.stream FROM launch AS l ANTI JOIN stream_state AS s USING (stream)
+        WHERE l.stream > 0 AND EXISTS (FROM launch AS o WHERE o.stream = 0) ORDER BY l.stream
+        """
+    ).fetchall()
+    return [row[0] for row in rows]
 
 
 def _evidence(connection: duckdb.DuckDBPyConnection, frame: Frame, bad_lines: int) -> Evidence:
@@ -187,6 +200,8 @@ def _evidence(connection: duckdb.DuckDBPyConnection, frame: Frame, bad_lines: in
             unknown.append("no keyframe is whole: who held which page before the first event is not known")
         else:
             unknown.append(f"pages, holders and rows are known from the keyframe at event {known_from} on")
+    for stream in _unknown_streams(connection):
+        unknown.append(f"whether stream {stream} orders itself with the legacy stream is not told")
     if strange:
         unknown.append(f"{strange} events are of kinds that this version doesn't know")
     return Evidence(

@@ -1,0 +1,78 @@
+"""A sound history has no finding, wherever it begins and wherever it ends."""
+
+from pathlib import Path
+
+import pytest
+from tracert_analysis.load import open_dump
+
+from tests.analysis.history import History
+from tests.analysis.serving import Serving
+
+
+def served(seed: int, *, steps: int = 40, keyframe_steps: int = 0, poison: bool = True) -> History:
+    """A few requests on three lanes over a pool that is too small for all of them."""
+    history = History(kv_pages=24)
+    serving = Serving(history, seed, keyframe_steps=keyframe_steps, poison=poison)
+    serving.start()
+    for _ in range(steps):
+        serving.step()
+    return history
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_sound_history_has_no_finding(tmp_path: Path, seed: int) -> None:
+    """Whole, from start to end."""
+    history = served(seed, poison=seed % 2 == 0)
+    connection = history.read(tmp_path).connection
+    assert [] == connection.execute("SELECT code, seq, sentence FROM finding").fetchall()
+    assert (0,) < connection.execute("SELECT count(*) FROM access WHERE mode = 'read'").fetchall()[0]
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("share", [0.05, 0.2, 0.35, 0.5, 0.65, 0.8])
+def test_a_lost_beginning_gives_no_finding(tmp_path: Path, seed: int, share: float) -> None:
+    """The ring wrapped in the middle of anything: what isn't known is no finding."""
+    history = served(seed, keyframe_steps=4)
+    del history.events[: int(len(history.events) * share)]
+    dump = history.read(tmp_path)
+    assert [] == dump.connection.execute("SELECT code, seq, sentence FROM finding").fetchall()
+    assert dump.evidence.unknown
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_lost_beginning_without_keyframe_gives_no_finding(tmp_path: Path, seed: int) -> None:
+    """Nothing stands in for it."""
+    history = served(seed)
+    del history.events[: len(history.events) // 3]
+    assert [] == history.read(tmp_path).connection.execute("SELECT code, seq FROM finding").fetchall()
+
+
+@pytest.mark.parametrize("share", [0.1, 0.3, 0.5, 0.7, 0.9])
+def test_a_lost_end_gives_no_finding(tmp_path: Path, share: float) -> None:
+    """The engine died in the middle of a step."""
+    history = served(3)
+    del history.events[int(len(history.events) * share) :]
+    history.header["reason"] = "killed"
+    assert [] == history.read(tmp_path).connection.execute("SELECT code, seq FROM finding").fetchall()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_torn_keyframe_is_not_believed(tmp_path: Path, seed: int) -> None:
+    """A set without its end, or with a record missing, doesn't count; the next one does."""
+    history = served(seed, keyframe_steps=4)
+    ends = [place for place, event in enumerate(history.events) if event["kind"] == "keyframe_end"]
+    del history.events[ends[1] - 1]
+    del history.events[: ends[0] + 1]
+    dump = history.read(tmp_path)
+    assert [] == dump.connection.execute("SELECT code, seq FROM finding").fetchall()
+    assert [(3,)] == dump.connection.execute("SELECT base_set FROM _window").fetchall()
+
+
+def test_the_last_whole_event_decides_nothing_by_itself(tmp_path: Path) -> None:
+    """Cut after each of the first hundred events, no history has a finding."""
+    history = served(1, steps=12)
+    lines = history.lines()
+    path = tmp_path / "dump.jsonl"
+    for count in range(5, len(lines), 7):
+        path.write_bytes(b"".join(lines[:count]))
+        assert [] == open_dump(str(path)).connection.execute("SELECT code, seq FROM finding").fetchall()
