@@ -11,6 +11,7 @@ import threading
 import time
 import weakref
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +54,17 @@ def ring_path(directory: Path) -> Path:
     return unused(directory / f"{os.getpid()}-{int(time.time())}.ring")
 
 
+class Words(dict[str, int]):
+    """Indices by text; for a text that is missing `enter` is called."""
+
+    def __init__(self, enter: Callable[[str], int]) -> None:
+        super().__init__(WORD)
+        self._enter = enter
+
+    def __missing__(self, text: str) -> int:
+        return self._enter(text)
+
+
 class Ring:
     """An open ring. Make one with `create`."""
 
@@ -64,8 +76,8 @@ class Ring:
         whole = memoryview(self.buffer)
         self.counters = whole[COUNTERS_AT : COUNTERS_AT + 32].cast("Q")
         """See `layout.COUNTERS_AT`."""
-        self.words = dict(WORD)
-        """Text to its index in the table of words."""
+        self.words = Words(self.word)
+        """Text to its index in the table of words, which a new text enters."""
         self._words_used = 4
         self._words_lock = threading.Lock()
         self._stop = threading.Event()

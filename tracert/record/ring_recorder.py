@@ -46,7 +46,6 @@ class RingRecorder:
         self._page_size = ring.header.geometry.page_size
         self._pages = ring.header.geometry.pages
         self._word = ring.words
-        self._new_word = ring.word
         self._sets = count(1)
         self._keyframe_at = 0
         self._keyframe_every = ring.header.geometry.slots // 4
@@ -124,9 +123,9 @@ class RingRecorder:
 
     def launch(self, launch: int, stream: int, ordinal: int, kernel: str, access: Access) -> int:
         """See `Recorder.launch`."""
-        name = self._text(kernel)
+        name = self._word[kernel]
         if type(access) is Compute:
-            phase, uses, reads, writes = self._text(access.phase), access.uses, access.reads, access.writes
+            phase, uses, reads, writes = self._word[access.phase], access.uses, access.reads, access.writes
             return self._emit_words(
                 _LAUNCH,
                 stream,
@@ -171,10 +170,6 @@ class RingRecorder:
                 return self._emit(_CLEAR, stream, name, 1, len(target), 0, launch, ordinal)
             return self._emit_words(_CLEAR, stream, name, None, None, 0, launch, ordinal, target)
         raise TypeError(f"{type(access).__name__} is no access that a launch can have")
-
-    def _text(self, text: str) -> int:
-        index = self._word.get(text)
-        return self._new_word(text) if index is None else index
 
     def _is_everything(self, target: Sequence[Extent]) -> bool:
         end = self._page_size
@@ -247,15 +242,15 @@ class RingRecorder:
         self, request: int, row: int, phase: str, step: int, scheduled: int, computed: int, pages: int
     ) -> int:
         """See `Recorder.schedule`."""
-        return self._emit(_SCHEDULE, row, self._text(phase), step, scheduled, computed, request, pages)
+        return self._emit(_SCHEDULE, row, self._word[phase], step, scheduled, computed, request, pages)
 
     def preempt(self, request: int, row: int, step: int, reason: str) -> int:
         """See `Recorder.preempt`."""
-        return self._emit(CODE["preempt"], row, step, self._text(reason), 0, 0, request, 0)
+        return self._emit(CODE["preempt"], row, step, self._word[reason], 0, 0, request, 0)
 
     def finish(self, request: int, row: int, reason: str) -> int:
         """See `Recorder.finish`."""
-        return self._emit(CODE["finish"], row, 0, self._text(reason), 0, 0, request, 0)
+        return self._emit(CODE["finish"], row, 0, self._word[reason], 0, 0, request, 0)
 
     def fail(self, request: int, row: int, reason: str) -> int:
         """See `Recorder.fail`. Of the reason 400 characters are kept."""
