@@ -22,10 +22,15 @@ SELECT
         w.holes
     ) AS confidence,
     _launch_named(late.launch, late.kernel, late_name.name)
-    || CASE b.mode WHEN 'write' THEN ' writes' ELSE ' reads' END || ' positions ' || b.first || ' to ' || (b.end - 1)
+    || CASE b.mode WHEN 'write' THEN ' writes' ELSE ' reads' END
+    || CASE
+        WHEN b.end - b.first = 1 THEN ' position ' || b.first
+        ELSE ' positions ' || b.first || ' to ' || (b.end - 1)
+    END
     || ' of page ' || b.page || '.' || b.life || ', and nothing orders it after '
     || _launch_named(early.launch, early.kernel, early_name.name)
-    || CASE b.other_mode WHEN 'write' THEN ', which writes them' ELSE ', which reads them' END AS sentence,
+    || CASE b.other_mode WHEN 'write' THEN ', which writes ' ELSE ', which reads ' END
+    || CASE WHEN b.end - b.first = 1 THEN 'it' ELSE 'them' END AS sentence,
     'page' AS resource_kind,
     b.page AS resource_id,
     b.life,
