@@ -2,74 +2,20 @@
 
 import json
 import os
-import re
 import signal
 import socket
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import httpx
-import openai
 import pytest
 from tracert_analysis.load import open_dump
 from tracert_analysis.report.as_json import as_json
 from tracert_analysis.report.build import build
 
-TRACERT = [sys.executable, "-c", "from tracert.cli.main import main; main()"]
-LOAD_SECONDS = 120
-
-
-class Server:
-    """A `tracert serve --model tiny-random` on a free port."""
-
-    def __init__(self, folder: Path, *options: str) -> None:
-        self.folder = folder
-        self.log = (folder / "log").open("w+")
-        command = [*TRACERT, "serve", "--model", "tiny-random", "--port", "0", "--record-dir", str(folder)]
-        self.process = subprocess.Popen(
-            [*command, "--kv-pages", "512", "--max-model-len", "4096", "--log-format", "json", *options],
-            stdout=subprocess.PIPE,
-            stderr=self.log,
-            text=True,
-        )
-        assert self.process.stdout is not None
-        line = self.process.stdout.readline()
-        match = re.search(r"http://\S+", line)
-        assert match, line + (folder / "log").read_text()
-        self.url = match[0]
-        self.root = self.url.removesuffix("/v1")
-        self.client = openai.OpenAI(base_url=self.url, api_key="none", max_retries=0)
-
-    def stop(self) -> int:
-        """SIGTERM, as an operator would."""
-        self.process.terminate()
-        return self.process.wait(timeout=60)
-
-    def entries(self, event: str) -> list[dict[str, Any]]:
-        """The server's log entries of one event."""
-        lines = map(json.loads, (self.folder / "log").read_text().splitlines())
-        return [line for line in lines if line["event"] == event]
-
-    def engine_pid(self) -> int:
-        """The process id of the engine that runs now."""
-        return int(self.entries("engine ready")[-1]["pid"])
-
-    def healthy(self) -> None:
-        """Wait for /health."""
-        deadline = time.monotonic() + LOAD_SECONDS
-        while httpx.get(f"{self.root}/health").status_code != 200:
-            assert time.monotonic() < deadline
-            time.sleep(0.1)
-
-    def gauge(self, name: str) -> float:
-        """The value of a metric."""
-        match = re.search(rf"^{name} (\S+)$", httpx.get(f"{self.root}/metrics").text, re.M)
-        assert match, name
-        return float(match[1])
+from tests.cli.serving import TRACERT, Server
 
 
 @pytest.fixture(scope="module")
