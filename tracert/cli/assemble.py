@@ -1,6 +1,7 @@
 """Assembles an engine with its black box, in this process. Imports torch."""
 
 import os
+import shlex
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any
 import msgspec
 from tracert_kernels.dispatch import for_device
 
-from tracert.cli.options import EngineOptions, parse_size
+from tracert.cli.options import EngineOptions, flags, parse_size
 from tracert.device.open import open_device
 from tracert.engine.config import EngineConfig
 from tracert.engine.step import Engine
@@ -142,10 +143,21 @@ def _about(options: EngineOptions, config: EngineConfig, model: Decoder, name: s
             "row_width": config.row_width,
             "kv_dtype": str(model.dtype).removeprefix("torch."),
             "layout": _layout(config, model.config, model),
+            "command": _command(options),
         },
         "model": {"name": name, **_shape(model.config)},
         "fault": options.fault,
     }
+
+
+def _command(options: EngineOptions) -> str:
+    """How to serve like this again, the planted fault and the place of the dumps apart."""
+    default = EngineOptions(fault=options.fault, record_dir=options.record_dir)
+    names = [field.name for field in msgspec.structs.fields(EngineOptions)]
+    changed = {
+        name: getattr(options, name) for name in names if getattr(options, name) != getattr(default, name)
+    }
+    return shlex.join(["tracert", "serve", *flags(changed)])
 
 
 def _layout(config: EngineConfig, shape: ModelConfig, model: Decoder) -> dict[str, Any]:

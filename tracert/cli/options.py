@@ -5,7 +5,7 @@ with `takes_engine_options`.
 """
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -76,6 +76,18 @@ def make_options(values: dict[str, Any]) -> EngineOptions:
     if ring < 1024 or ring & (ring - 1):
         raise typer.BadParameter(f"--ring-events {ring} is no power of two of at least 1024; try 1048576")
     return msgspec.convert(values, EngineOptions)
+
+
+def flags(values: Mapping[str, Any]) -> list[str]:
+    """The words of a command line that set these fields; a field that is None is left out."""
+    words: list[str] = []
+    for name, value in values.items():
+        flag = name.replace("_", "-")
+        if isinstance(value, bool):
+            words.append(f"--{flag}" if value else f"--no-{flag}")
+        elif value is not None:
+            words += [f"--{flag}", str(value)]
+    return words
 
 
 def parse_size(text: str) -> int:

@@ -13,6 +13,7 @@ from typing import Any
 import httpx
 
 from tracert.cli.errors import CommandError
+from tracert.cli.options import flags
 
 START_SECONDS = 180
 
@@ -24,7 +25,7 @@ class ServerProcess:
         """`options` are EngineOptions by field; those that are None are left out."""
         self._port = _free_port()
         self.url = f"http://127.0.0.1:{self._port}"
-        self._arguments = ["serve", "--port", str(self._port), *_flags(options)]
+        self._arguments = ["serve", "--port", str(self._port), *flags(options)]
         self.command_line = shlex.join(["tracert", *self._arguments])
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed in __exit__
 
@@ -67,19 +68,6 @@ class ServerProcess:
         self._log.seek(0)
         lines = self._log.read().decode(errors="replace").strip().splitlines()
         return lines[-1].removeprefix("tracert: ") if lines else "it said nothing"
-
-
-def _flags(options: Mapping[str, Any]) -> list[str]:
-    flags: list[str] = []
-    for name, value in options.items():
-        flag = f"--{name.replace('_', '-')}"
-        if value is True:
-            flags.append(flag)
-        elif value is False:
-            flags.append(f"--no-{flag[2:]}")
-        elif value is not None:
-            flags += [flag, str(value)]
-    return flags
 
 
 def _free_port() -> int:
