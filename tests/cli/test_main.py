@@ -123,6 +123,14 @@ def test_help_of_a_reader_command_imports_nothing_heavy(name: str) -> None:
     assert python(code).splitlines()[-1] == "[]"
 
 
+@pytest.mark.parametrize("name", ["postmortem", "explain"])
+def test_help_of_a_reader_command_comes_at_once(name: str) -> None:
+    """Within 300 ms of processor time, the interpreter's start included."""
+    call = f"from tracert.cli.main import run; run(['{name}', '--help']); "
+    code = f"{call}import time; print(time.process_time())"
+    assert min(float(python(code).splitlines()[-1]) for _ in range(3)) < 0.3
+
+
 @pytest.mark.parametrize(
     "arguments", [["explain", "TR102"], ["postmortem", "missing.jsonl"], ["sql", "missing.jsonl", "x"]]
 )

@@ -35,12 +35,15 @@ SELECT count(*) AS checked, count(*) FILTER (page < 1 OR page >= $pages) AS wron
 
 OTHER_ROWS = """
 SELECT "row", any_value(generation) AS generation, count(*) AS checked,
-    count(*) FILTER (happens_before(publish, $launch) IS NOT TRUE) AS wrong
+    count(*) FILTER (NOT ordered) AS wrong
 FROM (
-    SELECT DISTINCT a."row", a.generation, c.launch AS publish FROM access a
+    SELECT DISTINCT a."row", a.generation, p.launch,
+        p.stream = l.stream OR p.ordinal <= l.clock[p.stream + 1] AS ordered
+    FROM access a JOIN launch l ON l.launch = a.launch
     JOIN row_content c ON c."row" = a."row" AND c."index" = a."index"
         AND c.seq < a.seq AND (c.until_seq IS NULL OR c.until_seq > a.seq)
-    WHERE a.launch = $launch AND a.certain AND a."row" IS DISTINCT FROM $row AND c.launch IS NOT NULL
+    JOIN launch p ON p.launch = c.launch
+    WHERE a.launch = $launch AND a.certain AND a."row" IS DISTINCT FROM $row
 ) GROUP BY "row" ORDER BY "row\""""
 
 ORDER = """

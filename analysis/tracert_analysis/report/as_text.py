@@ -7,25 +7,31 @@ import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields
 
+from tracert_analysis.report.findings import REPEATED
+from tracert_analysis.report.phrases import (
+    LISTED,
+    fence,
+    hold,
+    leftovers,
+    more,
+    named,
+    place,
+    when,
+    write,
+)
 from tracert_analysis.report.report import (
     Access,
-    Act,
     Evidence,
-    FenceFact,
-    Hold,
+    Finding,
     Lane,
-    Leftover,
     PageStory,
     Report,
     RowStory,
     StreamFact,
-    Write,
 )
 from tracert_analysis.report.timeline import draw
 
 WIDTH = 110
-LISTED = 8
-"""Of long lists the first so many are printed; JSON has them all."""
 
 
 def render(report: Report, show_sql: bool = False) -> str:
@@ -36,7 +42,10 @@ def render(report: Report, show_sql: bool = False) -> str:
     parts = [
         [report.title, "", *wrap(report.verdict.sentence)],
         verdict(report),
-        section("FAILING ACCESS", access(report.access)),
+        section(
+            "ACCESS THAT BREAKS THE RULE" if report.findings else "LAST LAUNCH TO START",
+            access(report.access),
+        ),
         *(section(f"ROW {story.row}", row(story, report)) for story in report.rows),
         *(section(f"PAGE {story.page}", page(story, report)) for story in report.pages),
         section("ACQUITTED", acquitted(report)),
@@ -104,8 +113,10 @@ def access(found: Access | None) -> Iterator[str]:
 
 def row(story: RowStory, report: Report) -> Iterator[str]:
     """Owners and publishes of a row, what a launch that is too early finds in it, its generations."""
-    yield from hanging("last owner", f"{hold(story.last_owner, 'generation')}{cite(*story.queries[:1])}")
-    yield from hanging("previous owner", f"{hold(story.previous_owner, 'generation')}")
+    yield from hanging(
+        "last owner", f"{hold(story.last_owner, 'generation', report.names)}{cite(*story.queries[:1])}"
+    )
+    yield from hanging("previous owner", f"{hold(story.previous_owner, 'generation', report.names)}")
     yield from hanging("last writer", f"{write(story.last_writer)}{cite(*story.queries[1:2])}")
     yield from hanging("before that", f"{write(story.previous_writer)}")
     yield from hanging(
@@ -113,28 +124,29 @@ def row(story: RowStory, report: Report) -> Iterator[str]:
     )
     if story.leftovers:
         yield f"until the publish has executed, the row holds{cite(*story.queries[2:3])}:"
-        for entry in story.leftovers[:LISTED]:
-            yield f"    {leftover(entry)}"
-        yield from more(story.leftovers)
+        yield from leftovers(story.leftovers, report.names)
     yield ""
-    yield from draw(f"row {story.row}", story.lives, *window(report), mark=report.verdict.seq)
+    yield from draw(f"row {story.row}", story.lives, *window(report), mark=report.moment)
 
 
 def page(story: PageStory, report: Report) -> Iterator[str]:
     """Owners, writer and fence of a page, its lives."""
     yield from hanging("why", f"{story.why}")
-    yield from hanging("last owner", f"{hold(story.last_owner, 'life')}{cite(*story.queries[:1])}")
+    also = f"; also held by {named(story.also_held_by, report.names)}" if story.also_held_by else ""
+    yield from hanging(
+        "last owner", f"{hold(story.last_owner, 'life', report.names)}{also}{cite(*story.queries[:1])}"
+    )
     first = story.previous_owner is None and story.life == 1
-    previous = "none: this is its first life" if first else hold(story.previous_owner, "life")
+    previous = "none: this is its first life" if first else hold(story.previous_owner, "life", report.names)
     yield from hanging("previous owner", previous)
     yield from hanging("last writer", f"{write(story.last_writer)}{cite(*story.queries[1:2])}")
     writer = story.last_writer.act if story.last_writer else None
-    told = "none needed: writer and reader are on one stream"
-    if story.needs_fence:
+    told = "none needed: writer and reader are on one stream" if writer else "none needed: nobody wrote it"
+    if writer and story.needs_fence:
         told = fence(story.last_fence, writer)
     yield from hanging("last fence", f"{told}{cite(*story.queries[2:3])}")
     yield ""
-    yield from draw(str(story.page), story.lives, *window(report), mark=report.verdict.seq)
+    yield from draw(str(story.page), story.lives, *window(report), mark=report.moment)
 
 
 def acquitted(report: Report) -> Iterator[str]:
@@ -176,12 +188,20 @@ def novelties(report: Report) -> Iterator[str]:
 
 
 def others(report: Report) -> Iterator[str]:
-    """Findings after the verdict, and whether they follow from it."""
-    rest = report.findings[1:]
-    for item in rest[:LISTED]:
-        mark = f"A consequence: {item.follows}." if item.follows else "On its own."
-        yield from hanging(f"{item.code} at {item.seq}", f"{item.sentence} {mark}", indent=16)
-    yield from more(rest)
+    """Findings after the verdict, and whether they follow from it; those of one kind on one line."""
+    groups: dict[tuple[str, str | None], list[Finding]] = {}
+    for item in report.findings[1:]:
+        groups.setdefault((item.code, item.follows), []).append(item)
+    for (code, follows), items in list(groups.items())[:LISTED]:
+        why = f"A consequence: {follows}." if follows else "On its own."
+        if follows == REPEATED:
+            places = ", ".join(str(item.seq) for item in items[:LISTED])
+            rest = f" and {len(items) - LISTED} more" if len(items) > LISTED else ""
+            yield from hanging(code, f"{len(items)} more of the same, at seq {places}{rest}")
+        else:
+            times = f" ({len(items)} of them, until seq {items[-1].seq})" if len(items) > 1 else ""
+            yield from hanging(code, f"at seq {items[0].seq}{times}: {items[0].sentence} {why}")
+    yield from more(list(groups))
 
 
 def evidence(found: Evidence) -> Iterator[str]:
@@ -221,64 +241,6 @@ def section(title: str, lines: Iterable[str]) -> list[str]:
     return [title, *(f"  {line}".rstrip() for line in body)] if body else []
 
 
-def place(act: Act) -> str:
-    """A launch with its stream and its place there."""
-    return f"launch {act.launch} {act.kernel} (stream {act.stream} {act.stream_name}, number {act.ordinal})"
-
-
-def when(act: Act) -> str:
-    """Its place in the history, and whether it ran."""
-    return f"seq {act.seq}, {act.state or 'state unknown'}"
-
-
-def hold(found: Hold | None, number: str) -> str:
-    """Who held something, and for how long."""
-    if found is None:
-        return "none in the history"
-    until = f"to {found.until_seq}" if found.until_seq is not None else "on"
-    mode = f" for {found.mode}" if found.mode else ""
-    return f"{found.holder}{mode}, {number} {found.life}, from seq {found.from_seq} {until}"
-
-
-def write(found: Write | None) -> str:
-    """Who wrote something."""
-    if found is None:
-        return "none in the history"
-    what = f", positions {found.first}..{found.end}" if found.first is not None else ""
-    life = f", life {found.life}" if found.life is not None else ""
-    return f"{place(found.act)}{what}{life}, seq {found.act.seq}"
-
-
-def fence(found: FenceFact | None, act: Act | None) -> str:
-    """A fence, and whether it helps."""
-    if found is None:
-        return "none between the two streams before it"
-    if found.wait_seq is not None:
-        by = f"waited for by stream {found.wait_stream} at seq {found.wait_seq}"
-    elif found.passed_seq is not None:
-        by = f"seen by the host at seq {found.passed_seq}"
-    else:
-        by = "waited for by nobody"
-    text = f"fence {found.fence} of stream {found.stream}, recorded at seq {found.record_seq}, {by}"
-    if act is None:
-        return text
-    if found.covers:
-        return f"{text}; covers it"
-    return f"{text}; is older: it covers the stream up to number {found.ordinal}, not {act.ordinal}"
-
-
-def leftover(entry: Leftover) -> str:
-    """One entry of a row before and after its publish."""
-    meant = f"entry {entry.index}: page {entry.page}" + (f".{entry.life}" if entry.life is not None else "")
-    if entry.left_page is None:
-        return f"{meant} is meant; what was there is not in the history"
-    if entry.left_in_pool is False:
-        return f"{meant} is meant; there was {entry.left_page}, which is no page of the pool"
-    left = f"page {entry.left_page}" + (f".{entry.left_life}" if entry.left_life is not None else "")
-    owner = f"now held by {entry.left_holder}" if entry.left_holder else "now held by nobody"
-    return f"{meant} is meant; there was {left}, {owner}"
-
-
 def window(report: Report) -> tuple[int, int]:
     """First and last seq of the history."""
     return report.evidence.first_seq or 0, report.evidence.last_seq or 1
@@ -304,11 +266,6 @@ def hanging(label: str, text: str, indent: int = 15) -> list[str]:
 def wrap(text: str) -> list[str]:
     """A paragraph."""
     return textwrap.wrap(text, WIDTH, break_long_words=False, break_on_hyphens=False)
-
-
-def more(items: Sequence[object]) -> list[str]:
-    """How many of a long list were left out."""
-    return [f"    and {len(items) - LISTED} more"] if len(items) > LISTED else []
 
 
 def shorten(text: str) -> str:

@@ -4,23 +4,23 @@ Everything is told as of the moment of the verdict; later events only say what f
 """
 
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any, NamedTuple
+from typing import Any
 
 from tracert_analysis.explain import pages as explained
 from tracert_analysis.load import Dump
 from tracert_analysis.report.acquittals import acquittals
 from tracert_analysis.report.acts import Acts
 from tracert_analysis.report.counterfactual import counterfactual
-from tracert_analysis.report.edges import missing_edge, ways
+from tracert_analysis.report.edges import ways
 from tracert_analysis.report.errors import error_fact
-from tracert_analysis.report.findings import as_sentence, finding, findings, resource
+from tracert_analysis.report.findings import finding, findings, resource, story
+from tracert_analysis.report.names import names
 from tracert_analysis.report.novelty import novelties
 from tracert_analysis.report.pages import page_story
 from tracert_analysis.report.progress import lanes, streams
 from tracert_analysis.report.questions import Questions, Row
 from tracert_analysis.report.report import (
     Access,
-    Act,
     Confidence,
     Edge,
     ErrorFact,
@@ -34,6 +34,7 @@ from tracert_analysis.report.report import (
 )
 from tracert_analysis.report.rerun import reproduce
 from tracert_analysis.report.rows import row_story
+from tracert_analysis.report.scene import Scene, scene
 from tracert_analysis.report.sentences import checked, nothing_found
 
 USE = """
@@ -43,25 +44,9 @@ SELECT u.start, u."end", u.walked FROM (
 
 REQUEST = "SELECT id FROM request WHERE request = $request"
 
-LAST_STARTED = """
-SELECT launch FROM launch WHERE state IS DISTINCT FROM 'waiting' AND kind = 'launch'
-ORDER BY seq DESC LIMIT 1"""
-
 
 class NoSuchPage(Exception):
     """The page asked for is none of the pool's."""
-
-
-class Scene(NamedTuple):
-    """What the verdict is about: the finding, the launch that broke the rule, the act it broke it against."""
-
-    root: Row | None
-    act: Act | None
-    act_query: int
-    other: Act | None
-    edge: Edge | None
-    at: int
-    """Everything is told as of this seq."""
 
 
 def build(dump: Dump, page: int | None = None) -> Report:
@@ -76,41 +61,31 @@ def build(dump: Dump, page: int | None = None) -> Report:
     if page is not None and (page < 0 or (kv_pages is not None and page >= kv_pages)):
         raise NoSuchPage(f"there is no page {page}: the pool has pages 0 to {(kv_pages or 1) - 1}")
     rows, query, total = findings(questions)
-    scene = _scene(questions, acts, dump, rows[0] if rows else None)
-    access = _access(questions, acts, scene)
-    row_stories = _row_stories(questions, acts, scene, kv_pages)
-    page_stories = _page_stories(questions, acts, scene, row_stories, dump, page)
-    suspect = scene.root["row"] if scene.root else None
+    seen = scene(questions, acts, dump, rows)
+    access = _access(questions, acts, seen)
+    row_stories = _row_stories(questions, acts, seen, kv_pages)
+    page_stories = _page_stories(questions, acts, seen, row_stories, dump, page)
+    suspect = seen.shown.row["row"] if seen.shown else None
     counts, counts_query = checked(questions)
     return Report(
         tool=_tool(),
         dump=_about(dump),
-        error=_error(dump, acts, scene.root),
-        verdict=_verdict(dump, scene, rows, query, counts),
+        error=_error(dump, acts, seen.root),
+        verdict=_verdict(dump, seen, rows, query, counts),
         access=access,
         rows=row_stories,
         pages=page_stories,
         lanes=lanes(questions),
-        acquitted=acquittals(questions, scene.act, suspect, kv_pages),
-        findings=tuple(finding(row, rows[0]) for row in rows),
-        what_was_new=novelties(questions, scene.act),
+        acquitted=acquittals(questions, seen.act, suspect, kv_pages),
+        findings=tuple(finding(row, rows[0], row in seen.repetitions) for row in rows),
+        moment=seen.at,
+        what_was_new=novelties(questions, seen.act),
         in_flight=streams(questions, acts),
-        evidence=_evidence(dump, counts, counts_query, total - len(rows)),
+        names=names(questions, row_stories, page_stories),
+        evidence=_evidence(dump, counts, counts_query, total - len(rows), questions.unanswered),
         reproduce=reproduce(config),
         queries=tuple(questions.asked),
     )
-
-
-def _scene(questions: Questions, acts: Acts, dump: Dump, root: Row | None) -> Scene:
-    """The verdict's launches; without a finding but with an error, the launch that was last to start."""
-    last = dump.evidence.last_seq or 0
-    if root is None:
-        told = questions.ask("the last launch to start", LAST_STARTED) if dump.header.get("error") else None
-        act, query = acts.launch(told.first["launch"]) if told and told.first else (None, 0)
-        return Scene(None, act, query, None, None, last)
-    act, query = acts.launch(root["launch"])
-    other, _ = acts.launch(root["other_launch"])
-    return Scene(root, act, query, other, missing_edge(questions, act, other), root["seq"])
 
 
 def _verdict(dump: Dump, scene: Scene, rows: list[Row], query: int, counts: dict[str, int]) -> Verdict:
@@ -120,17 +95,19 @@ def _verdict(dump: Dump, scene: Scene, rows: list[Row], query: int, counts: dict
         failed = bool(dump.header.get("error"))
         sentence = nothing_found(counts, len(explained()), failed, partial)
         return Verdict(None, None, "none", sentence, Resource("none"), query=query)
-    confidence: Confidence = root["confidence"]
+    assert scene.shown is not None
+    confidence: Confidence = scene.shown.row["confidence"]
     return Verdict(
         code=root["code"],
         name=root["name"],
         confidence=confidence,
-        sentence=as_sentence(root["sentence"]),
+        sentence=story(scene.repetitions, scene.shown, scene.root_edge is not None),
         resource=resource(root),
         launch=root["launch"],
+        act=scene.root_act,
         seq=root["seq"],
-        missing_edge=scene.edge,
-        fix=_fixes(root, scene.edge),
+        missing_edge=scene.root_edge,
+        fix=_fixes(root, scene.root_edge),
         counterfactual=counterfactual(dump, rows),
         query=query,
     )
@@ -148,7 +125,7 @@ def _fixes(root: Row, edge: Edge | None) -> tuple[str, ...]:
 def _access(questions: Questions, acts: Acts, scene: Scene) -> Access | None:
     if scene.act is None:
         return None
-    root = scene.root or {}
+    root = scene.shown.row if scene.shown else {}
     row = root.get("row", scene.act.row)
     use = questions.ask(
         f"how launch {scene.act.launch} uses row {row}", USE, launch=scene.act.launch, row=row
@@ -182,9 +159,9 @@ def _row_stories(
     questions: Questions, acts: Acts, scene: Scene, kv_pages: int | None
 ) -> tuple[RowStory, ...]:
     """The row that the finding is about, when it is about one."""
-    if scene.root is None or scene.root["row"] is None:
+    if scene.shown is None or scene.shown.row["row"] is None:
         return ()
-    row = scene.root["row"]
+    row = scene.shown.row["row"]
     earlier = scene.edge.earlier if scene.edge else None
     too_late = earlier if earlier and earlier.kind == "publish" and earlier.row == row else None
     return (row_story(questions, acts, row, scene.at, scene.act, too_late, kv_pages),)
@@ -202,17 +179,17 @@ def _page_stories(
     wanted: dict[int, tuple[int, str]] = {}
     if asked is not None:
         wanted[asked] = (dump.evidence.last_seq or 0, "asked for; as of the end of the history")
-    root = scene.root
+    root = scene.shown.row if scene.shown else None
     if root is not None and root["resource_kind"] == "page" and root["resource_id"] is not None:
         wanted.setdefault(root["resource_id"], (scene.at, "the page of the finding"))
-    for story in rows:
-        for entry in story.leftovers[:1]:
+    for row in rows:
+        for entry in row.leftovers[:1]:
             wanted.setdefault(
-                entry.page, (scene.at, f"what entry {entry.index} of row {story.row} should name")
+                entry.page, (scene.at, f"what entry {entry.index} of row {row.row} should name")
             )
-        for entry in [left for left in story.leftovers if left.left_in_pool][:1]:
+        for entry in [left for left in row.leftovers if left.left_in_pool][:1]:
             assert entry.left_page is not None
-            why = f"what entry {entry.index} of row {story.row} names until the publish has executed"
+            why = f"what entry {entry.index} of row {row.row} names until the publish has executed"
             wanted.setdefault(entry.left_page, (scene.at, why))
     return tuple(
         page_story(questions, acts, page, at, why, None if page == asked else scene.act)
@@ -227,13 +204,14 @@ def _error(dump: Dump, acts: Acts, root: Row | None) -> ErrorFact | None:
     return error_fact(error if isinstance(error, dict) else None, name, root["class"] if root else None)
 
 
-def _evidence(dump: Dump, counts: dict[str, int], query: int, cut: int) -> Evidence:
+def _evidence(dump: Dump, counts: dict[str, int], query: int, cut: int, unanswered: list[str]) -> Evidence:
     found = dump.evidence
     unknown = list(found.unknown)
     if found.bad_lines:
         unknown.append(f"{found.bad_lines} lines of the dump are no event: what they told is missing")
     if found.damaged:
         unknown.append("the dump's checksum is not that of its lines: some of it was changed or damaged")
+    unknown += [f"not answered: {question}" for question in unanswered]
     if cut:
         unknown.append(f"{cut} later findings are left out of this report; the view finding has all")
     return Evidence(

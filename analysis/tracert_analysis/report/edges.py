@@ -9,8 +9,8 @@ from tracert_analysis.report.questions import Questions
 from tracert_analysis.report.report import Act, Edge
 
 ORDERED = """
-SELECT happens_before($earlier, $later) AS ordered, clock[$stream + 1] AS reaches
-FROM launch WHERE launch = $later"""
+SELECT late.clock[early.stream + 1] >= early.ordinal AS ordered, late.clock[early.stream + 1] AS reaches
+FROM launch early, launch late WHERE early.launch = $earlier AND late.launch = $later LIMIT 1"""
 
 
 def missing_edge(questions: Questions, one: Act | None, other: Act | None) -> Edge | None:
@@ -23,7 +23,6 @@ def missing_edge(questions: Questions, one: Act | None, other: Act | None) -> Ed
         ORDERED,
         earlier=earlier.launch,
         later=later.launch,
-        stream=earlier.stream,
     )
     if told.first is None or told.first["ordered"] is not False:
         return None

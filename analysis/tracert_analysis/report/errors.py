@@ -34,7 +34,7 @@ def error_fact(
     misleading, remark = judge(name, category)
     detail = error.get("detail")
     return ErrorFact(
-        code=int(error.get("code") or 0),
+        code=error.get("code"),
         name=name,
         message=str(error.get("message") or ""),
         stream=stream_name,

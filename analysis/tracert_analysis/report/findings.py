@@ -1,22 +1,87 @@
 """The findings of a history, which of them is the verdict, and which of the others follow from it."""
 
+from typing import NamedTuple
+
+from tracert_analysis.load import DumpError
 from tracert_analysis.report.questions import Questions, Row
 from tracert_analysis.report.report import Finding, Resource
 
-ALL = "SELECT * FROM finding"
+ALL = "SELECT * FROM finding ORDER BY finding"
+
+KERNELS = """
+SELECT f.finding, late.kernel, early.kernel AS other_kernel FROM finding f
+LEFT JOIN launch late ON late.launch = f.launch LEFT JOIN launch early ON early.launch = f.other_launch"""
+
+# Launches that may have found a page in a row which none of their entries is meant to name.
+HARMFUL = """
+SELECT f.finding FROM finding f JOIN access a ON a.launch = f.launch
+WHERE f.code = $code GROUP BY f.finding, a.page HAVING NOT bool_or(a.certain)"""
+
+REPEATED = "the same again"
 
 LISTED = 200
 """A fault can break a rule at every step from then on: that many findings are enough to see it."""
 
 
 def findings(questions: Questions) -> tuple[list[Row], int, int]:
-    """Rows of the view `finding`, first the verdict; the question's number; how many there are in all."""
+    """Rows of the view `finding`, first the verdict; the question's number; how many there are in all.
+
+    DumpError when there is no telling: no finding must never be a failure to look.
+    """
     told = questions.ask("rules that the history breaks, the earliest first", ALL)
+    if questions.unanswered:
+        raise DumpError(f"this history cannot be checked: {questions.unanswered[0]}")
     return told.rows[:LISTED], told.query, len(told.rows)
 
 
-def finding(row: Row, root: Row) -> Finding:
-    """A row of the view as the report lists it; `root` is the verdict's."""
+def alike(questions: Questions, rows: list[Row]) -> list[Row]:
+    """The verdict and its repetitions: the same rule, broken by the same kernels on the same streams."""
+    kernels = {row["finding"]: (row["kernel"], row["other_kernel"]) for row in questions.rows(KERNELS)}
+
+    def place(row: Row) -> tuple[object, ...]:
+        return row["code"], row["stream"], row["other_stream"], kernels[row["finding"]]
+
+    return [row for row in rows if place(row) == place(rows[0])]
+
+
+class Shown(NamedTuple):
+    """Of the verdict and its repetitions the one that the report tells of, and why."""
+
+    row: Row
+    why: str | None
+    """None when it is the verdict itself."""
+
+
+def shown(questions: Questions, repetitions: list[Row]) -> Shown:
+    """The first that visibly went wrong, else the first that could read foreign pages, else the verdict."""
+    root = repetitions[0]
+    observed = next((row for row in repetitions if row["confidence"] == "observed"), None)
+    if observed is not None:
+        return Shown(observed, None if observed is root else "where it visibly went wrong")
+    if len(repetitions) > 1:
+        code = root["code"]
+        harmful = {row["finding"] for row in questions.rows(HARMFUL.replace("$code", f"'{code}'"))}
+        chosen = next((row for row in repetitions if row["finding"] in harmful), root)
+        if chosen is not root:
+            return Shown(chosen, "where the row still named pages that are not meant")
+    return Shown(root, None)
+
+
+def story(repetitions: list[Row], chosen: Shown, lacks_order: bool) -> str:
+    """The verdict as a sentence, and another one when it is not the only one of its kind."""
+    first = as_sentence(repetitions[0]["sentence"])
+    more = len(repetitions) - 1
+    if not more:
+        return first
+    what = "The same order is missing" if lacks_order else "The same rule is broken"
+    times = f"{what} {more} more time{'s' if more > 1 else ''}"
+    if chosen.why is None:
+        return f"{first} {times}."
+    return f"{first} {times}; {chosen.why}, {chosen.row['sentence']}".rstrip(".") + "."
+
+
+def finding(row: Row, root: Row, repeated: bool) -> Finding:
+    """A row of the view as the report lists it; `root` is the verdict's, `repeated` says it is alike."""
     return Finding(
         code=row["code"],
         name=row["name"],
@@ -27,12 +92,13 @@ def finding(row: Row, root: Row) -> Finding:
         resource=resource(row),
         launch=row["launch"],
         request=row["request"],
-        follows=None if row is root else follows(row, root),
+        follows=None if row is root else REPEATED if repeated else follows(row, root),
     )
 
 
-def as_sentence(clause: str) -> str:
-    """The view's clause as a sentence; a holder keeps its small letter."""
+def as_sentence(clause: str | None) -> str:
+    """The view's clause as a sentence; a holder keeps its small letter. A damaged event leaves it empty."""
+    clause = clause or "the rule is broken, and the event does not say how"
     first = clause.split(" ", 1)[0]
     start = clause if ":" in first else clause[:1].upper() + clause[1:]
     return start if start.endswith(".") else f"{start}."

@@ -41,13 +41,14 @@ def page_story(
     writer = _writer(acts, written)
     fence, fence_query = _fence(questions, acts, writer, reader, at)
     life = lives.rows[-1]["life"] if lives.rows else None
-    last, previous = owners(holders, lives, life)
+    last, previous, also = owners(holders, lives, at)
     return PageStory(
         page=page,
         life=life,
         why=why,
         last_owner=last,
         previous_owner=previous,
+        also_held_by=also,
         last_writer=writer,
         last_fence=fence,
         needs_fence=reader is None or writer is None or reader.stream != writer.act.stream,
@@ -56,31 +57,31 @@ def page_story(
     )
 
 
-def owners(holders: Told, lives: Told, life: int | None) -> tuple[Hold | None, Hold | None]:
-    """Who held the page last in its newest life, and who held it before; those who hold for writing first.
+def owners(holders: Told, lives: Told, at: int) -> tuple[Hold | None, Hold | None, tuple[str, ...]]:
+    """Who holds the page at seq `at`, or held it last; who held it before; and who holds it as well.
 
-    The owner before is of the same life when that changed hands, else of the newest earlier life.
+    Of several who hold it the one that writes is the owner, else the one that has held it longest. A life of
+    which the history tells no holder counts with whom it was granted to.
     """
     held = [
         Hold(row["holder"], row["mode"], row["life"], row["from_seq"], row["until_seq"])
         for row in holders.rows
     ]
+    told = {hold.life for hold in held}
     held += [
         Hold(row["owner"], None, row["life"], row["alloc_seq"] or 0, row["free_seq"])
-        for row in reversed(lives.rows)
-        if row["owner"] and all(hold.life != row["life"] for hold in held)
+        for row in lives.rows
+        if row["owner"] and row["life"] not in told
     ]
-    now = sorted((hold for hold in held if hold.life == life), key=_rank)
-    before = sorted((hold for hold in held if life is None or hold.life < life), key=_rank)
-    last = now[0] if now else None
-    rest = [hold for hold in now[1:] if last and hold.holder != last.holder]
-    others = rest or before
-    return last, others[0] if others else None
-
-
-def _rank(hold: Hold) -> tuple[int, bool, int]:
-    """Newest life first, writers before readers, newest first."""
-    return (-hold.life, hold.mode == "read", -hold.from_seq)
+    now = [hold for hold in held if hold.until_seq is None or hold.until_seq > at]
+    now.sort(key=lambda hold: (-hold.life, hold.mode == "read", hold.from_seq))
+    ended = [hold for hold in held if hold not in now]
+    ended.sort(key=lambda hold: (hold.life, hold.until_seq or 0), reverse=True)
+    last = (now + ended)[0] if held else None
+    before = [
+        hold for hold in ended if last is not None and (hold.holder, hold.life) != (last.holder, last.life)
+    ]
+    return last, before[0] if before else None, tuple(dict.fromkeys(hold.holder for hold in now[1:]))
 
 
 def _writer(acts: Acts, written: Told) -> Write | None:

@@ -34,13 +34,24 @@ class Questions:
         self._connection = connection
         self._told: dict[str, Told] = {}
         self.asked: list[Query] = []
+        self.unanswered: list[str] = []
+        """What a damaged history could not answer, a sentence each."""
 
     def ask(self, about: str, sql: str, **values: int | str | None) -> Told:
-        """Ask `sql` with `$name` standing for values; `about` says in a few words what the answer tells."""
+        """Ask `sql` with `$name` standing for values; `about` says in a few words what the answer tells.
+
+        A history that contradicts itself (the same launch twice) can make a query fail: then there are no
+        rows, and `unanswered` says so. One question less is better than no report.
+        """
         text = Template(sql).substitute({name: literal(value) for name, value in values.items()}).strip()
         if text not in self._told:
             self.asked.append(Query(len(self.asked) + 1, about, text))
-            self._told[text] = Told(len(self.asked), self.rows(text))
+            try:
+                rows = self.rows(text)
+            except duckdb.Error as error:
+                self.unanswered.append(f"{about}: {str(error).splitlines()[0]}")
+                rows = []
+            self._told[text] = Told(len(self.asked), rows)
         return self._told[text]
 
     def rows(self, sql: str) -> list[Row]:

@@ -95,6 +95,8 @@ class Verdict:
     sentence: str
     resource: Resource
     launch: int | None = None
+    act: Act | None = None
+    """The launch that broke the rule first."""
     seq: int | None = None
     missing_edge: Edge | None = None
     fix: tuple[str, ...] = ()
@@ -106,7 +108,8 @@ class Verdict:
 class ErrorFact:
     """The error as the runtime gave it; `misleading` when its words point away from the cause found."""
 
-    code: int
+    code: Any
+    """As the runtime gives it: mostly a number."""
     name: str
     message: str
     stream: str | None
@@ -118,7 +121,10 @@ class ErrorFact:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """The act that breaks the rule: who did it, for whom, over which row, and against which earlier act."""
+    """The act that breaks the rule: who did it, for whom, over which row, and against which earlier act.
+
+    Of a verdict that is repeated, the first time that it visibly went wrong.
+    """
 
     act: Act
     request: int | None
@@ -180,6 +186,8 @@ class PageStory:
     """Why the report tells of this page."""
     last_owner: Hold | None
     previous_owner: Hold | None
+    also_held_by: tuple[str, ...]
+    """Who holds the page beside its owner."""
     last_writer: Write | None
     last_fence: FenceFact | None
     needs_fence: bool
@@ -327,10 +335,14 @@ class Report:
     lanes: tuple[Lane, ...]
     acquitted: tuple[Acquittal, ...]
     findings: tuple[Finding, ...]
+    moment: int
+    """The seq as of which pages and rows are told."""
     what_was_new: tuple[Novelty, ...]
     in_flight: tuple[StreamFact, ...]
     evidence: Evidence
     reproduce: Reproduce
+    names: dict[str, str]
+    """Public ids of the requests that hold something in this report: `request:17` to the id."""
     queries: tuple[Query, ...]
 
     @property
@@ -342,8 +354,8 @@ class Report:
         edge = verdict.missing_edge
         if edge is not None:
             what = f"{edge.later} is not ordered after {edge.earlier}"
-        elif self.access is not None:
-            what = str(self.access.act)
+        elif verdict.act is not None:
+            what = str(verdict.act)
         else:
             what = f"at seq {verdict.seq}"
         return f"tracert: {verdict.code} {verdict.name}: {verdict.resource}: {what}"

@@ -23,6 +23,9 @@ OPTIONS = {
 }
 """Fields of the configuration that are options of `tracert serve`."""
 
+DTYPES = {"float32": "fp32", "bfloat16": "bf16", "float16": "fp16"}
+"""Types as the option has them, by their names in torch."""
+
 
 def reproduce(config: dict[str, Any]) -> Reproduce:
     """The command that serves with this configuration. The requests are the user's."""
@@ -30,6 +33,6 @@ def reproduce(config: dict[str, Any]) -> Reproduce:
     for field, option in OPTIONS.items():
         value = config.get(field)
         if isinstance(value, str | int) and not isinstance(value, bool) and value != "":
-            words += [option, str(value)]
+            words += [option, DTYPES.get(str(value), str(value))]
     schedule = config.get("schedule")
     return Reproduce(shlex.join(words), schedule if isinstance(schedule, str) else None)

@@ -97,8 +97,12 @@ def row_story(
     )
 
 
+def _owner(row: Row) -> str:
+    return f"request:{row['request']}" if row["request"] is not None else "an unknown request"
+
+
 def _tenant(row: Row) -> Hold:
-    return Hold(f"request:{row['request']}", None, row["generation"], row["from_seq"], row["until_seq"])
+    return Hold(_owner(row), None, row["generation"], row["from_seq"], row["until_seq"])
 
 
 def _lives(tenants: Told, published: Told, uses: list[Row]) -> tuple[Life, ...]:
@@ -106,7 +110,7 @@ def _lives(tenants: Told, published: Told, uses: list[Row]) -> tuple[Life, ...]:
     return tuple(
         Life(
             number=row["generation"],
-            owner=f"request:{row['request']}",
+            owner=_owner(row),
             from_seq=row["from_seq"],
             retired_seq=None,
             until_seq=row["until_seq"],

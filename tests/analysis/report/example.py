@@ -54,6 +54,7 @@ def report() -> Report:
             sentence="Launch 1841 used row 3 and nothing ordered it after the publish of that row.",
             resource=Resource("row", 3, generation=2),
             launch=1841,
+            act=FORWARD,
             seq=90211,
             missing_edge=Edge(PUBLISH, FORWARD, CALL, 11, 4),
             fix=("publish on stream compute", f"or {CALL}"),
@@ -86,6 +87,7 @@ def report() -> Report:
                 why="what entry 0 of row 3 names until the publish has executed",
                 last_owner=Hold("request:9", "write", 1, 85000, None),
                 previous_owner=None,
+                also_held_by=("prefix:2",),
                 last_writer=Write(FORWARD, 1, 0, 16),
                 last_fence=None,
                 needs_fence=True,
@@ -136,6 +138,7 @@ def report() -> Report:
                 None,
             ),
         ),
+        moment=90211,
         what_was_new=(Novelty("row published on legacy", 0, 1500, 14),),
         in_flight=(
             StreamFact(0, "legacy", True, 12, 12, 12, (), ()),
@@ -145,5 +148,6 @@ def report() -> Report:
             50000, 40000, 1, True, 40001, 95000, ("who held page 2 before seq 40001",), {"launches": 9}, 3
         ),
         reproduce=Reproduce("tracert serve --schedule random:7", "random:7"),
+        names={"request:9": "kitchen-2"},
         queries=(Query(1, "rules that the history breaks", "SELECT * FROM finding"),),
     )

@@ -39,7 +39,7 @@ def test_sections_stand_in_the_order_of_need() -> None:
     """The answer first, how it was obtained last."""
     titles = [found for found in TEXT.splitlines()[1:] if found[:1].isupper() and found == found.upper()]
     assert titles == [
-        "FAILING ACCESS",
+        "ACCESS THAT BREAKS THE RULE",
         "ROW 3",
         "PAGE 17",
         "ACQUITTED",
@@ -90,15 +90,24 @@ def test_a_fence_that_is_too_old_says_how_far_it_reaches() -> None:
 
 def test_what_the_row_holds_too_early_is_told_with_its_holder() -> None:
     """The page of another request, and what the history does not know."""
-    assert "entry 0: page 40.2 is meant; there was page 17.1, now held by request:9" in TEXT
-    assert "entry 2: page 42.1 is meant; there was 99, which is no page of the pool" in TEXT
-    assert "entry 1: page 41.1 is meant; what was there is not in the history" in TEXT
+    assert "entry 0: page 40.2 meant; there was page 17.1, now held by request:9 (kitchen-2)" in TEXT
+    assert "entry 2: page 42.1 meant; there was 99, which is no page of the pool" in TEXT
+    assert "entry 1: page 41.1 meant; no publish of the history put anything there before" in TEXT
+
+
+def test_all_who_hold_a_page_are_named() -> None:
+    """The owner first, then who shares the page."""
+    block = TEXT.split("PAGE 17\n")[1]
+    assert "request:9 (kitchen-2) for write, life 1, from seq 85000 on; also held by prefix:2 [9]" in block
 
 
 def test_consequences_are_marked() -> None:
     """A finding on the same launch follows, one about another page does not; the verdict is not repeated."""
-    assert line("TR401") == "TR401 at 90212  Entry 0 is no page. A consequence: the same launch 1841."
-    assert line("TR204") == "TR204 at 95000  Page 3 is left. On its own."
+    assert (
+        line("TR401")
+        == "TR401          at seq 90212: Entry 0 is no page. A consequence: the same launch 1841."
+    )
+    assert line("TR204") == "TR204          at seq 95000: Page 3 is left. On its own."
 
 
 def test_lanes_show_open_transactions() -> None:
@@ -144,6 +153,7 @@ def test_a_report_without_finding_is_short_and_says_what_was_checked() -> None:
         in_flight=(),
         evidence=Evidence(10, 0, 0, False, 1, 10, ()),
         reproduce=Reproduce("tracert serve", None),
+        names={},
         queries=(),
     )
     assert render(empty) == (

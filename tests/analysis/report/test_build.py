@@ -6,9 +6,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from tracert_analysis.explain import pages
+from tracert_analysis.load import DumpError, open_dump
+from tracert_analysis.report import as_json
 from tracert_analysis.report.as_text import render
 from tracert_analysis.report.build import NoSuchPage, build
+from tracert_analysis.report.findings import REPEATED
 from tracert_analysis.report.report import Report, Resource
 
 from tests.analysis.history import History, use
@@ -132,6 +137,13 @@ def test_the_row_s_story_tells_whose_page_is_read_too_early() -> None:
     assert (owner.holder, owner.life, before.holder, before.life) == ("request:11", 2, "request:10", 1)
 
 
+def test_requests_are_named_by_their_public_ids() -> None:
+    """All that hold something in the stories."""
+    names = {f"request:{number}": f"cmpl-{number}" for number in (10, 11, 12)}
+    assert told(unordered_publish).names == names
+    assert "now held by request:11 (cmpl-11)" in render(told(unordered_publish))
+
+
 def test_poison_in_a_row_is_no_page(tmp_path: Path) -> None:
     """A released row that was overwritten with an impossible id: the report says so, and tells no story."""
     history = begun()
@@ -147,6 +159,64 @@ def test_poison_in_a_row_is_no_page(tmp_path: Path) -> None:
     ] * 2
     assert [page.page for page in made.pages] == [8]
     assert "there was 2147483647, which is no page of the pool" in render(made)
+
+
+def thrice(*, fail: bool) -> History:
+    """The same publish is unordered three times; only the last finds a row that names other pages."""
+    history = begun()
+    for step, row in enumerate((3, 4), 1):
+        turn(
+            history,
+            row,
+            row,
+            1,
+            arrive(history, row, [2 * row, 2 * row + 1]),
+            publish_on=LEGACY,
+            ordered=False,
+            step=step,
+        )
+    history.sync(COMPUTE)
+    history.sync(LEGACY)
+    history.event("finish", request=3, row=3, reason="stop")
+    history.give_back([(6, 1), (7, 1)], "request:3")
+    history.release(3, 1, 3)
+    turn(history, 9, 3, 2, arrive(history, 9, [20, 21]), publish_on=LEGACY, ordered=False, step=3)
+    if fail:
+        history.progress[COMPUTE] = (4, 3)
+        history.error(COMPUTE)
+    return history
+
+
+def test_the_verdict_is_the_first_of_its_kind(tmp_path: Path) -> None:
+    """The earliest finding is the root cause, the others are listed as the same again."""
+    made = report(thrice(fail=False), tmp_path)
+    assert made.verdict.seq == made.findings[0].seq
+    assert [item.follows for item in made.findings] == [None, REPEATED, REPEATED]
+    assert "The same order is missing 2 more times" in made.verdict.sentence
+    assert "2 more of the same, at seq " in render(made)
+    assert made.verdict.counterfactual is not None
+    assert "in all 3 places" in made.verdict.counterfactual
+    assert made.verdict.counterfactual.endswith("all 3 findings are gone")
+
+
+def test_without_a_crash_the_access_that_could_do_harm_is_shown(tmp_path: Path) -> None:
+    """The third launch may have read pages 6 and 7, which are nobody's by then."""
+    made = report(thrice(fail=False), tmp_path)
+    assert made.access is not None
+    assert (made.access.request, made.access.row, made.access.generation) == (9, 3, 2)
+    assert [entry.left_page for entry in made.rows[0].leftovers] == [6, 7]
+    assert made.verdict.confidence == "proven"
+    assert "where the row still named pages that are not meant" in made.verdict.sentence
+
+
+def test_after_a_crash_the_access_that_was_running_is_shown(tmp_path: Path) -> None:
+    """The verdict stays the first one, and is observed, because one of its kind visibly went wrong."""
+    made = report(thrice(fail=True), tmp_path)
+    assert made.access is not None
+    assert (made.access.act.state, made.access.request) == ("running", 9)
+    assert made.verdict.seq == made.findings[0].seq
+    assert made.verdict.confidence == "observed"
+    assert "where it visibly went wrong, launch " in made.verdict.sentence
 
 
 def test_the_call_follows_the_names_of_the_streams(tmp_path: Path) -> None:
@@ -340,6 +410,22 @@ def test_a_page_can_be_asked_for(tmp_path: Path) -> None:
     assert [life.owner for life in page.lives] == ["request:10", "request:11"]
 
 
+def test_a_shared_page_is_told_with_all_who_hold_it(tmp_path: Path) -> None:
+    """The prefix cache has held it longest, request 11 reads it, request 10 is gone."""
+    history = begun()
+    pages = arrive(history, 10, [5, 6])
+    history.hold(pages, "prefix:1")
+    turn(history, 10, 3, 1, pages)
+    history.sync(COMPUTE)
+    history.drop(pages, "request:10")
+    history.hold(pages, "request:11")
+    (page,) = report(history, tmp_path, page=5).pages
+    assert page.last_owner is not None
+    assert page.previous_owner is not None
+    assert (page.last_owner.holder, page.also_held_by) == ("prefix:1", ("request:11",))
+    assert page.previous_owner.holder == "request:10"
+
+
 def test_a_page_that_was_never_granted_has_no_story(tmp_path: Path) -> None:
     """Nothing is invented; only the clear of the arena wrote it."""
     (page,) = report(sound(), tmp_path, page=31).pages
@@ -379,8 +465,6 @@ def test_a_truncated_dump_is_called_so(tmp_path: Path) -> None:
     """Without its end line a dump is read as far as it goes."""
     path = tmp_path / "cut.jsonl"
     path.write_bytes(b"".join(unordered_publish().lines()))
-    from tracert_analysis.load import open_dump
-
     made = build(open_dump(str(path)))
     assert made.evidence.truncated
     assert made.verdict.code == "TR102"
@@ -396,3 +480,57 @@ def test_the_command_is_built_from_the_configuration(tmp_path: Path) -> None:
         "tracert serve --model 'tiny random' --page-size 4 --kv-pages 32 --schedule random:7"
     )
     assert again.schedule == "random:7"
+
+
+VALUES: st.SearchStrategy[object] = st.sampled_from(
+    [None, 0, 1, 5, 99, 2**31 - 1, -1, "x", [], [[1, 2, 3]], {}]
+)
+
+
+@settings(max_examples=12, deadline=None)
+@given(st.data())
+def test_a_damaged_history_has_a_report_too(data: st.DataObject) -> None:
+    """Events that are missing, repeated or nonsense: a report, or one line that says why there is none."""
+    history = data.draw(st.sampled_from([sound, *BROKEN.values()]))()
+    for _ in range(data.draw(st.integers(1, 5))):
+        place = data.draw(st.integers(0, len(history.events) - 1))
+        event = history.events[place]
+        damage = data.draw(st.sampled_from(["drop", "repeat", "change"]))
+        if damage == "drop":
+            del history.events[place]
+        elif damage == "repeat":
+            history.events.insert(place, dict(event))
+        else:
+            event[data.draw(st.sampled_from(sorted(event)))] = data.draw(VALUES)
+    refused = ""
+    with TemporaryDirectory() as folder:
+        try:
+            made = report(history, Path(folder))
+        except DumpError as error:
+            refused = str(error)
+    if refused:
+        assert len(refused.splitlines()) == 1
+        return
+    assert render(made, show_sql=True).startswith("tracert: ")
+    assert as_json.render(made)
+
+
+def test_a_question_that_fails_is_told_in_the_evidence(tmp_path: Path) -> None:
+    """The rest of the report stands."""
+    dump = unordered_publish().read(tmp_path)
+    dump.connection.execute("ALTER TABLE lane_state RENAME TO gone")
+    made = build(dump)
+    assert made.verdict.code == "TR102"
+    assert made.lanes == ()
+    assert any(
+        item.startswith("not answered: frontier and transaction of each row")
+        for item in made.evidence.unknown
+    )
+
+
+def test_findings_that_cannot_be_asked_for_are_no_acquittal(tmp_path: Path) -> None:
+    """Without the findings there is no report, and never one that says that nothing is wrong."""
+    dump = unordered_publish().read(tmp_path)
+    dump.connection.execute("ALTER TABLE finding RENAME TO gone")
+    with pytest.raises(DumpError, match="cannot be checked"):
+        build(dump)

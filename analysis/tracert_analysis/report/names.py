@@ -1,0 +1,27 @@
+"""Public ids of the requests that a report names as holders: people know these, not the engine's numbers."""
+
+import re
+
+from tracert_analysis.report.questions import Questions
+from tracert_analysis.report.report import PageStory, RowStory
+
+REQUEST = re.compile(r"request:(\d{1,19})")
+
+
+def names(questions: Questions, rows: tuple[RowStory, ...], pages: tuple[PageStory, ...]) -> dict[str, str]:
+    """Public ids of the requests that the stories name as holders."""
+    stories: tuple[RowStory | PageStory, ...] = (*rows, *pages)
+    holders = {hold.holder for story in stories for hold in (story.last_owner, story.previous_owner) if hold}
+    holders |= {life.owner for story in stories for life in story.lives if life.owner}
+    holders |= {holder for page in pages for holder in page.also_held_by}
+    holders |= {
+        name for row in rows for entry in row.leftovers for name in (entry.left_holder or "").split(", ")
+    }
+    numbers = sorted(int(found[1]) for name in holders if (found := REQUEST.fullmatch(name)))
+    if not numbers:
+        return {}
+    told = questions.ask(
+        "public ids of the requests named here",
+        f"SELECT request, id FROM request WHERE request IN ({', '.join(map(str, numbers))})",
+    )
+    return {f"request:{row['request']}": row["id"] for row in told.rows if row["id"]}

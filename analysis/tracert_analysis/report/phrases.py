@@ -1,0 +1,93 @@
+"""How a report words a launch, a hold, a write, a fence, an entry: what its sections share. Knows no SQL."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+
+from tracert_analysis.report.report import Act, FenceFact, Hold, Leftover, Write
+
+LISTED = 8
+"""Of long lists the first so many are printed; JSON has them all."""
+
+
+def place(act: Act) -> str:
+    """A launch with its stream and its place there."""
+    return f"launch {act.launch} {act.kernel} (stream {act.stream} {act.stream_name}, number {act.ordinal})"
+
+
+def when(act: Act) -> str:
+    """Its place in the history, and whether it ran."""
+    return f"seq {act.seq}, {act.state or 'state unknown'}"
+
+
+def named(holders: Sequence[str], names: Mapping[str, str]) -> str:
+    """Holders, requests with their public ids."""
+    return ", ".join(f"{holder} ({names[holder]})" if holder in names else holder for holder in holders)
+
+
+def hold(found: Hold | None, number: str, names: Mapping[str, str]) -> str:
+    """Who held something, and for how long."""
+    if found is None:
+        return "none in the history"
+    until = f"to {found.until_seq}" if found.until_seq is not None else "on"
+    mode = f" for {found.mode}" if found.mode else ""
+    return f"{named([found.holder], names)}{mode}, {number} {found.life}, from seq {found.from_seq} {until}"
+
+
+def write(found: Write | None) -> str:
+    """Who wrote something."""
+    if found is None:
+        return "none in the history"
+    what = f", positions {found.first}..{found.end}" if found.first is not None else ""
+    life = f", life {found.life}" if found.life is not None else ""
+    return f"{place(found.act)}{what}{life}, seq {found.act.seq}"
+
+
+def fence(found: FenceFact | None, act: Act | None) -> str:
+    """A fence, and whether it helps."""
+    if found is None:
+        return "none between the two streams before it"
+    if found.wait_seq is not None:
+        by = f"waited for by stream {found.wait_stream} at seq {found.wait_seq}"
+    elif found.passed_seq is not None:
+        by = f"seen by the host at seq {found.passed_seq}"
+    else:
+        by = "waited for by nobody"
+    text = f"fence {found.fence} of stream {found.stream}, recorded at seq {found.record_seq}, {by}"
+    if act is None:
+        return text
+    if found.covers:
+        return f"{text}; covers it"
+    return f"{text}; is older: it covers the stream up to number {found.ordinal}, not {act.ordinal}"
+
+
+def leftovers(entries: Sequence[Leftover], names: Mapping[str, str]) -> Iterator[str]:
+    """Entries of a row before and after its publish; neighbours of which the same is known on one line."""
+    lines = []
+    for same, group in groupby(entries, key=lambda entry: (entry.left_in_pool, entry.left_page)):
+        found = list(group)
+        first, last = found[0], found[-1]
+        place = f"entry {first.index}" if first is last else f"entries {first.index} to {last.index}"
+        meant = page_name(first.page, first.life) + (" ..." if first is not last else "")
+        if same[0] is None:
+            lines.append(f"    {place}: {meant} meant; no publish of the history put anything there before")
+        elif not same[0]:
+            lines.append(
+                f"    {place}: {meant} meant; there was {first.left_page}, which is no page of the pool"
+            )
+        else:
+            holders = (first.left_holder or "nobody").split(", ")
+            owner = f"now held by {named(holders, names)}"
+            left = page_name(first.left_page, first.left_life)
+            lines.append(f"    {place}: {meant} meant; there was {left}, {owner}")
+    yield from lines[:LISTED]
+    yield from more(lines)
+
+
+def page_name(page: int | None, life: int | None) -> str:
+    """A page in a life."""
+    return f"page {page}" + (f".{life}" if life is not None else "")
+
+
+def more(items: Sequence[object]) -> list[str]:
+    """How many of a long list were left out."""
+    return [f"    and {len(items) - LISTED} more"] if len(items) > LISTED else []

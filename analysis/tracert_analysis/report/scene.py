@@ -1,0 +1,50 @@
+"""What a report is about: the first finding, its repetitions, and of these the one that is told of."""
+
+from typing import NamedTuple
+
+from tracert_analysis.load import Dump
+from tracert_analysis.report.acts import Acts
+from tracert_analysis.report.edges import missing_edge
+from tracert_analysis.report.findings import Shown, alike, shown
+from tracert_analysis.report.questions import Questions, Row
+from tracert_analysis.report.report import Act, Edge
+
+LAST_STARTED = """
+SELECT launch FROM launch WHERE state IS DISTINCT FROM 'waiting' AND kind = 'launch'
+ORDER BY seq DESC LIMIT 1"""
+
+
+class Scene(NamedTuple):
+    """What the verdict is about: the finding, the launch that broke the rule, the act it broke it against."""
+
+    root: Row | None
+    """The verdict: the first finding."""
+    repetitions: list[Row]
+    """The verdict, and later findings of the same kind."""
+    shown: Shown | None
+    """Of these, the one that the report tells of."""
+    root_act: Act | None
+    root_edge: Edge | None
+    act: Act | None
+    act_query: int
+    other: Act | None
+    edge: Edge | None
+    at: int
+    """Everything is told as of this seq."""
+
+
+def scene(questions: Questions, acts: Acts, dump: Dump, rows: list[Row]) -> Scene:
+    """The verdict's launches; without a finding but with an error, the launch that was last to start."""
+    if not rows:
+        told = questions.ask("the last launch to start", LAST_STARTED) if dump.header.get("error") else None
+        act, query = acts.launch(told.first["launch"]) if told and told.first else (None, 0)
+        return Scene(None, [], None, None, None, act, query, None, None, dump.evidence.last_seq or 0)
+    root = rows[0]
+    repetitions = alike(questions, rows)
+    chosen = shown(questions, repetitions)
+    root_act, _ = acts.launch(root["launch"])
+    root_edge = missing_edge(questions, root_act, acts.launch(root["other_launch"])[0])
+    act, query = acts.launch(chosen.row["launch"])
+    other, _ = acts.launch(chosen.row["other_launch"])
+    edge = missing_edge(questions, act, other)
+    return Scene(root, repetitions, chosen, root_act, root_edge, act, query, other, edge, chosen.row["seq"])
