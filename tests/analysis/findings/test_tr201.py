@@ -28,8 +28,8 @@ def test_a_launch_through_a_row_whose_pages_are_free(history: History, told: Rea
         "class": "lifetime",
         "confidence": "proven",
         "sentence": (
-            f"launch {launch.launch} (forward) on compute writes page 6.1 through row 0, which nobody has held "
-            f"since event {freed - 1}; it was granted to request:1"
+            f"launch {launch.launch} (forward) on compute writes page 6.1 through row 0, which nobody has "
+            f"held since event {freed - 1}; it was granted to request:1"
         ),
         "resource_kind": "page",
         "resource_id": 6,

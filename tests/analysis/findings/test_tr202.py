@@ -37,8 +37,9 @@ def test_a_page_granted_while_another_stream_reads_it(history: History, told: Re
         "class": "lifetime",
         "confidence": "proven",
         "sentence": (
-            f"launch {writer.launch} (forward) on transfer is the first to touch page 5.2, and nothing orders it "
-            f"after launch {reader.launch} (forward) on compute, which touches page 5.1 of request:1"
+            f"launch {writer.launch} (forward) on transfer is the first to touch page 5.2, and nothing "
+            f"orders it after launch {reader.launch} (forward) on compute, which touches page 5.1 of "
+            "request:1"
         ),
         "resource_kind": "page",
         "resource_id": 5,

@@ -25,8 +25,8 @@ def test_an_entry_that_was_published_out_of_range(history: History, told: Read) 
         "class": "mapping",
         "confidence": "proven",
         "sentence": (
-            f"launch {launch.launch} (forward) on compute follows entry 1 of row 0, which names page 32; the pool "
-            f"has pages 0 to 31. It was published by launch {publish.launch} (copy_row) on compute"
+            f"launch {launch.launch} (forward) on compute follows entry 1 of row 0, which names page 32; the "
+            f"pool has pages 0 to 31. It was published by launch {publish.launch} (copy_row) on compute"
         ),
         "resource_kind": "row",
         "resource_id": 0,

@@ -25,8 +25,8 @@ def test_an_entry_that_names_another_requests_page(history: History, told: Read)
         "class": "mapping",
         "confidence": "proven",
         "sentence": (
-            f"launch {launch.launch} (forward) on compute follows entry 1 of row 0 for request 1, which names "
-            "page 6.1: that request does not hold it, it is held by others and was granted to request:2"
+            f"launch {launch.launch} (forward) on compute follows entry 1 of row 0 for request 1, which "
+            "names page 6.1: that request does not hold it, it is held by others and was granted to request:2"
         ),
         "resource_kind": "page",
         "resource_id": 6,

@@ -8,46 +8,53 @@ WITH
         -- Clearing what nobody holds is right.
         SELECT page, life, mode, NULL, NULL, NULL, stream, seq, seq FROM _extent WHERE source <> 'clear' AND life > 0
     ),
-    lives AS (
-        SELECT t.*, p.alloc_seq, p.unheld_seq, p.free_seq, p.retire_seq, p.owner, p.known_from
-        FROM touched AS t
-        LEFT JOIN page_life AS p ON t.page = p.page AND t.life = p.life
-        CROSS JOIN _window AS w
-        WHERE p.known_from IS NOT NULL AND (t.last_seq > p.unheld_seq OR t.first_seq < p.alloc_seq)
-            OR p.page IS NULL AND w.complete
+    -- Touches that reach into a time when nobody held the life, or of a life that nobody was ever granted.
+    overlapping AS (
+        SELECT t.*, u.from_seq, coalesce(u.until_seq, t.last_seq + 1) AS until_seq
+        FROM touched AS t JOIN _unheld AS u ON t.page = u.page AND t.life = u.life
+        WHERE t.last_seq > u.from_seq AND coalesce(t.first_seq < u.until_seq, true)
+        UNION ALL
+        SELECT t.*, 0, t.last_seq + 1
+        FROM touched AS t ANTI JOIN page_life AS p ON t.page = p.page AND t.life = p.life
+        SEMI JOIN _window AS w ON w.complete
     ),
-    broken AS (
+    dated AS (
         SELECT
-            l.*,
+            o.*,
             CASE
-                WHEN l.known_from IS NULL OR l.first_seq < l.alloc_seq OR l.first_seq > l.unheld_seq THEN l.first_seq
+                WHEN o.first_seq > o.from_seq THEN o.first_seq
                 ELSE (
                     SELECT min(u.seq) FROM _use AS u, _window AS w
-                    WHERE u.row = l.row AND u.generation = l.generation AND u.stream = l.stream
-                        AND u.seq > l.unheld_seq AND u.seq <= l.last_seq
-                        AND CASE l.mode
-                            WHEN 'read' THEN u.depth > l.index
-                            ELSE u.start < (l.index + 1) * w.page_size AND u.end > l.index * w.page_size
+                    WHERE u.row = o.row AND u.generation = o.generation AND u.stream = o.stream
+                        AND u.seq > o.from_seq AND u.seq < o.until_seq AND u.seq <= o.last_seq
+                        AND CASE o.mode
+                            WHEN 'read' THEN u.depth > o.index
+                            ELSE u.start < (o.index + 1) * w.page_size AND u.end > o.index * w.page_size
                                 AND u.end > u.start
                         END
                 )
             END AS seq
-        FROM lives AS l
-        QUALIFY row_number() OVER (PARTITION BY l.page, l.life ORDER BY seq, l.mode DESC) = 1
+        FROM overlapping AS o
+    ),
+    broken AS (
+        SELECT d.*, p.owner, p.alloc_seq, p.known_from
+        FROM dated AS d LEFT JOIN page_life AS p ON d.page = p.page AND d.life = p.life
+        WHERE d.seq IS NOT NULL
+        QUALIFY row_number() OVER (PARTITION BY d.page, d.life ORDER BY d.seq, d.from_seq, d.mode DESC) = 1
     )
 SELECT
     'TR201' AS code,
     'use-after-free' AS name,
     b.seq,
     'lifetime' AS class,
-    _confidence(b.seq IN (SELECT seq FROM _wrong), false) AS confidence,
+    _confidence(b.seq IN (SELECT seq FROM _wrong), w.holes) AS confidence,
     _launch_named(late.launch, late.kernel, late_name.name)
     || CASE b.mode WHEN 'write' THEN ' writes page ' ELSE ' reads page ' END || b.page || '.' || b.life
     || CASE WHEN b.row IS NULL THEN '' ELSE ' through row ' || b.row END
     || CASE
         WHEN b.known_from IS NULL THEN ', a life that was never granted'
         WHEN b.seq < b.alloc_seq THEN ', before that life was granted at event ' || b.alloc_seq
-        ELSE ', which nobody has held since event ' || b.unheld_seq || '; it was granted to '
+        ELSE ', which nobody has held since event ' || b.from_seq || '; it was granted to '
             || coalesce(b.owner, 'an unknown holder')
     END AS sentence,
     'page' AS resource_kind,
@@ -60,8 +67,9 @@ SELECT
     late.stream,
     NULL AS other_launch,
     NULL AS other_stream,
-    coalesce(b.unheld_seq, b.alloc_seq) AS other_seq
+    coalesce(nullif(b.from_seq, 0), b.alloc_seq) AS other_seq
 FROM broken AS b
 JOIN launch AS late ON b.seq = late.seq
 JOIN _stream AS late_name ON late.stream = late_name.stream
 LEFT JOIN _tenancy AS t ON b.row = t.row AND b.generation = t.generation
+CROSS JOIN _window AS w

@@ -32,7 +32,7 @@ SELECT
     'double-free' AS name,
     b.seq,
     'lifetime' AS class,
-    'proven' AS confidence,
+    _confidence(false, w.holes) AS confidence,
     CASE b.act
         WHEN 'drop' THEN b.holder || ' gives back page ' || b.page || '.' || b.life || ', which it does not hold'
         WHEN 'again' THEN 'page ' || b.page || '.' || b.life || ' is freed a second time'
@@ -54,3 +54,4 @@ SELECT
     NULL AS other_stream,
     coalesce(p.unheld_seq, p.alloc_seq) AS other_seq
 FROM first_broken AS b LEFT JOIN page_life AS p ON b.page = p.page AND b.life = p.life
+CROSS JOIN _window AS w

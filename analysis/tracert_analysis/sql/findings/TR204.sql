@@ -39,7 +39,7 @@ SELECT
     'leaked-page' AS name,
     b.seq,
     'lifetime' AS class,
-    'proven' AS confidence,
+    _confidence(false, w.holes) AS confidence,
     'request ' || b.request
     || CASE b.kind WHEN 'preempt' THEN ' was preempted' WHEN 'fail' THEN ' failed' ELSE ' finished' END
     || ' at event ' || b.seq || ' and still holds page ' || b.first_page.page || '.' || b.first_page.life
@@ -56,4 +56,4 @@ SELECT
     NULL AS other_launch,
     NULL AS other_stream,
     b.first_page.from_seq AS other_seq
-FROM first_broken AS b
+FROM first_broken AS b CROSS JOIN _window AS w

@@ -24,7 +24,7 @@ SELECT
     'index-out-of-range' AS name,
     b.seq,
     'mapping' AS class,
-    _confidence(b.seq IN (SELECT seq FROM _wrong), false) AS confidence,
+    _confidence(b.seq IN (SELECT seq FROM _wrong), w.holes) AS confidence,
     _launch_named(late.launch, late.kernel, late_name.name) || ' follows entry ' || b.index || ' of row ' || b.row
     || ', which names page ' || b.page || '; the pool has pages 0 to ' || (w.kv_pages - 1)
     || coalesce('. It was published by ' || _launch_named(early.launch, early.kernel, early_name.name), '') AS sentence,

@@ -3,7 +3,11 @@ WITH
     followed AS (
         SELECT
             t.*, n.request, p.known_from, p.owner, p.alloc_seq, p.unheld_seq,
-            greatest(t.first_seq, coalesce(d.last_seq + 1, 0), coalesce(p.known_from, 0), n.from_seq) AS from_seq
+            greatest(
+                t.first_seq, coalesce(d.last_seq + 1, 0), n.from_seq,
+                -- Before its grant nobody held it; before a keyframe that knew it, who knows.
+                CASE WHEN p.alloc_seq IS NULL THEN coalesce(p.known_from, 0) ELSE 0 END
+            ) AS from_seq
         FROM _touch AS t
         JOIN _tenancy AS n ON t.row = n.row AND t.generation = n.generation
         LEFT JOIN page_life AS p ON t.page = p.page AND t.life = p.life
@@ -14,7 +18,7 @@ WITH
             FROM _unordered_publish WHERE reason = 'publish' GROUP BY ALL
         ) AS d ON t.content = d.content AND t.generation = d.generation AND t.stream = d.stream
         WHERE t.mode = 'walk' AND t.page >= 0 AND t.page < coalesce(w.kv_pages, 4294967296)
-            AND (p.known_from IS NOT NULL OR p.page IS NULL AND w.complete)
+            AND (p.known_from IS NOT NULL OR w.complete)
     ),
     open AS (
         SELECT f.* FROM followed AS f
@@ -55,7 +59,7 @@ SELECT
     'stale-mapping' AS name,
     b.seq,
     'mapping' AS class,
-    _confidence(b.seq IN (SELECT seq FROM _wrong), false) AS confidence,
+    _confidence(b.seq IN (SELECT seq FROM _wrong), w.holes) AS confidence,
     _launch_named(late.launch, late.kernel, late_name.name) || ' follows entry ' || b.index || ' of row ' || b.row
     || ' for request ' || b.request
     || CASE b.reason
@@ -79,3 +83,4 @@ JOIN launch AS late ON b.seq = late.seq
 JOIN _stream AS late_name ON late.stream = late_name.stream
 LEFT JOIN row_content AS c ON b.content = c.content
 LEFT JOIN launch AS early ON c.seq = early.seq
+CROSS JOIN _window AS w

@@ -32,17 +32,48 @@ WITH
             arg_max(fence, seq) FILTER (kind = 'retire') AS fence,
             min(seq) FILTER (kind = 'free') AS free_seq,
             min(seq) FILTER (kind IN ('alloc', 'keyframe')) AS known_from,
-            max(seq) FILTER (kind IN ('alloc', 'hold')) AS held_seq,
-            max(seq) FILTER (kind = 'drop' OR kind = 'keyframe' AND holder IS NULL) AS dropped_seq,
-            count(*) FILTER (known AND (kind IN ('alloc', 'hold') OR kind = 'keyframe' AND holder IS NOT NULL)) AS holds,
-            count(*) FILTER (known AND kind = 'drop') AS drops
+            min(seq) FILTER (kind IN ('retire', 'free')) AS gone_seq
         FROM _page_event GROUP BY page, life
+    ),
+    held AS (
+        SELECT page, life, max(until_seq) AS until_seq, bool_or(until_seq IS NULL) AS open
+        FROM holding GROUP BY page, life
     )
 SELECT
-    page, life, alloc_seq, owner, retire_seq, fence, free_seq, known_from,
+    f.page, f.life, f.alloc_seq, f.owner, f.retire_seq, f.fence, f.free_seq, f.known_from,
     least(
-        free_seq,
-        CASE WHEN retire_seq > coalesce(held_seq, 0) THEN retire_seq END,
-        CASE WHEN known_from IS NOT NULL AND drops >= holds THEN dropped_seq END
+        f.gone_seq,
+        CASE WHEN f.known_from IS NOT NULL AND NOT coalesce(h.open, false) THEN coalesce(h.until_seq, f.known_from) END
     )
-FROM folded ORDER BY page, life;
+FROM folded AS f LEFT JOIN held AS h USING (page, life)
+ORDER BY f.page, f.life;
+
+-- When nobody holds a life: before its grant, between the last drop and the next hold, and once it was retired or
+-- freed, whoever may hold it then. Only where that is known.
+CREATE TABLE _unheld (page UINTEGER, life UINTEGER, from_seq UBIGINT, until_seq UBIGINT);
+
+INSERT INTO _unheld
+WITH
+    steps AS (
+        SELECT h.page, h.life, h.from_seq AS seq, 1 AS step FROM holding AS h
+        UNION ALL
+        SELECT h.page, h.life, h.until_seq, -1 FROM holding AS h WHERE h.until_seq IS NOT NULL
+        UNION ALL
+        SELECT p.page, p.life, p.known_from, 0 FROM page_life AS p
+    ),
+    summed AS (
+        SELECT page, life, seq, sum(sum(step)) OVER by_life AS held, lead(seq) OVER by_life AS until_seq
+        FROM steps WHERE seq IS NOT NULL GROUP BY page, life, seq
+        WINDOW by_life AS (PARTITION BY page, life ORDER BY seq)
+    )
+SELECT s.page, s.life, s.seq, s.until_seq
+FROM summed AS s JOIN page_life AS p USING (page, life)
+WHERE s.held <= 0 AND s.seq >= p.known_from
+UNION ALL
+SELECT p.page, p.life, p.seq, NULL FROM (
+    SELECT e.page, e.life, min(e.seq) AS seq FROM _page_event AS e
+    WHERE e.kind IN ('retire', 'free') GROUP BY e.page, e.life
+) AS p
+UNION ALL
+SELECT p.page, p.life, 0, p.alloc_seq FROM page_life AS p, _window AS w
+WHERE p.alloc_seq IS NOT NULL OR p.known_from IS NULL AND w.complete;

@@ -1,0 +1,207 @@
+"""The rules in plain Python: every launch against every other, slowly, straight from the events.
+
+For each code, `broken` gives what is broken and at which event first: rows by (row, generation), pages by
+(page, life), requests by number.
+"""
+
+from collections import Counter, defaultdict
+from typing import Any
+
+from tracert_analysis.happens_before import Act, Launched, Passed, Recorded, Waited
+
+from tests.analysis.happens_before.program import reachability
+from tests.analysis.history import History
+
+Event = dict[str, Any]
+Broken = dict[str, set[tuple[int, ...]]]
+LAUNCHES = ("launch", "publish", "copy", "clear")
+
+
+class Touch:
+    """One access: the launch's event, the life of a page, and the positions."""
+
+    def __init__(self, event: Event, mode: str, page: int, life: int, first: int, end: int) -> None:
+        self.event, self.mode, self.page, self.life = event, mode, page, life
+        self.first, self.end = first, end
+
+
+class Rules:
+    """A whole history, and what follows from it event by event."""
+
+    def __init__(self, history: History) -> None:
+        self.history = history
+        self.size: int = history.header["config"]["page_size"]
+        self.pages: int = history.header["config"]["kv_pages"]
+        self.events = history.events
+        self.order = self._order()
+        self.first: dict[str, dict[tuple[int, ...], int]] = defaultdict(dict)
+        self.touches: list[Touch] = []
+        self._holders: dict[tuple[int, int], Counter[str]] = defaultdict(Counter)
+        self._granted: set[tuple[int, int]] = set()
+        self._gone: set[tuple[int, int]] = set()
+        self._freed: set[tuple[int, int]] = set()
+        self._rows: dict[tuple[int, int], tuple[int, int]] = {}
+        self._publishes: dict[tuple[int, int], list[Event]] = defaultdict(list)
+        self._walkers: dict[tuple[int, int], list[tuple[Event, int]]] = defaultdict(list)
+        self._tenants: dict[tuple[int, int], int] = {}
+        self._ended: list[tuple[int, int, int]] = []
+        self._step = 0
+        self._replay()
+        self._accesses()
+
+    def broken(self) -> Broken:
+        """What is broken, by code: (resource, event)."""
+        return {
+            code: {(*resource, seq) for resource, seq in found.items()} for code, found in self.first.items()
+        }
+
+    def before(self, a: Event, b: Event) -> bool:
+        """Is launch `a` done before launch `b` starts?"""
+        return bool(self.order[b["seq"]][0] >> self.order[a["seq"]][1] & 1)
+
+    def _ordered(self, a: Event, b: Event) -> bool:
+        return a is b or self.before(a, b)
+
+    def _order(self) -> dict[int, tuple[int, int]]:
+        """By event: the launches before it as bits, and its own place."""
+        acts: list[Act] = []
+        for event in self.events:
+            kind, seq = event["kind"], event["seq"]
+            if kind in LAUNCHES:
+                acts.append(Launched(seq, event["stream"], event["ordinal"]))
+            elif kind == "fence_record":
+                acts.append(Recorded(seq, event["fence"], event["stream"], event["ordinal"]))
+            elif kind == "fence_wait":
+                acts.append(Waited(seq, event["stream"], event["record_seq"]))
+            elif kind == "fence_passed":
+                acts.append(Passed(seq, event.get("fence"), event.get("stream")))
+        width = max(self.history.names) + 1
+        bits = reachability(acts, frozenset(self.history.blocking | {0}), width)
+        launches = [act.seq for act in acts if isinstance(act, Launched)]
+        return {seq: (bits[place], place) for place, seq in enumerate(launches)}
+
+    def _note(self, code: str, resource: tuple[int, ...], seq: int) -> None:
+        self.first[code][resource] = min(seq, self.first[code].get(resource, seq))
+
+    def _replay(self) -> None:
+        for event in self.events:
+            if event["kind"] in ("alloc", "hold", "drop", "retire", "free"):
+                for page in event.get("pages") or [[event["page"], event["life"]]]:
+                    self._page(event, (page[0], page[1]))
+            elif event["kind"] == "row_acquire":
+                self._tenants[event["row"], event["generation"]] = event["request"]
+            elif event["kind"] == "publish":
+                self._publish(event)
+            elif event["kind"] == "finish":
+                self._ended.append((event["request"], event["seq"], self._step))
+            if event.get("step", 0) > self._step:
+                self._step = event["step"]
+                self._leaks(event)
+            if event["kind"] in ("launch", "copy"):
+                self._launch(event)
+            if event["kind"] == "clear":
+                for page in range(self.pages):
+                    self.touches.append(Touch(event, "write", page, 0, 0, self.size))
+
+    def _page(self, event: Event, page: tuple[int, int]) -> None:
+        kind, seq, holders = event["kind"], event["seq"], self._holders[page]
+        if kind in ("alloc", "hold"):
+            holders[event["holder"]] += 1
+            self._granted |= {page} if kind == "alloc" else set()
+        elif kind == "drop":
+            if holders[event["holder"]] <= 0:
+                self._note("TR203", page, seq)
+            else:
+                holders[event["holder"]] -= 1
+        else:
+            if any(count > 0 for count in holders.values()):
+                self._note("TR203", page, seq)
+            if kind == "free" and page in self._freed:
+                self._note("TR203", page, seq)
+            self._gone.add(page)
+            self._freed |= {page} if kind == "free" else set()
+
+    def _publish(self, event: Event) -> None:
+        for index, page, life in event["entries"]:
+            entry = (event["row"], index)
+            self._rows[entry] = (page, life)
+            for walker, generation in self._walkers[entry]:
+                if not self.before(walker, event):
+                    self._note("TR102", (event["row"], generation), event["seq"])
+            self._walkers[entry] = []
+            self._publishes[entry].append(event)
+
+    def _launch(self, event: Event) -> None:
+        seq = event["seq"]
+        for one in event.get("uses", []):
+            tenancy = (one["row"], one["generation"])
+            for index in range(one["walked"]):
+                self._walk(event, tenancy, index)
+                page, life = self._rows.get((one["row"], index), (-1, -1))
+                low, high = index * self.size, (index + 1) * self.size
+                if 0 <= page < self.pages:
+                    self.touches.append(Touch(event, "read", page, life, 0, min(one["end"], high) - low))
+                    first, end = max(one["start"], low), min(one["end"], high)
+                    if first < end:
+                        self.touches.append(Touch(event, "write", page, life, first - low, end - low))
+        for name, mode in (("reads", "read"), ("source", "read"), ("writes", "write"), ("target", "write")):
+            for page, life, first, end in event.get(name, []):
+                self.touches.append(Touch(event, mode, page, life, first, end))
+        for touch in self.touches:
+            if touch.event is event and not self._held((touch.page, touch.life)):
+                self._note("TR201", (touch.page, touch.life), seq)
+
+    def _held(self, page: tuple[int, int]) -> bool:
+        return page in self._granted and page not in self._gone and sum(self._holders[page].values()) > 0
+
+    def _walk(self, event: Event, tenancy: tuple[int, int], index: int) -> None:
+        entry = (tenancy[0], index)
+        published = self._publishes[entry]
+        request = self._tenants[tenancy]
+        if not published:
+            self._note("TR402", tenancy, event["seq"])
+            return
+        self._walkers[entry].append((event, tenancy[1]))
+        ordered = self.before(published[-1], event)
+        if not ordered or (len(published) > 1 and not self.before(published[-2], published[-1])):
+            self._note("TR102", tenancy, event["seq"])
+        page = self._rows[entry]
+        if ordered and page[0] >= self.pages:
+            self._note("TR401", tenancy, event["seq"])
+        elif ordered and self._holders[page][f"request:{request}"] <= 0:
+            self._note("TR402", tenancy, event["seq"])
+
+    def _leaks(self, event: Event) -> None:
+        for request, seq, _ in self._ended:
+            holder = f"request:{request}"
+            if any(holders[holder] > 0 for holders in self._holders.values()):
+                self._note("TR204", (request,), seq)
+        self._ended = []
+
+    def _accesses(self) -> None:
+        by_life: dict[tuple[int, int], list[Touch]] = defaultdict(list)
+        for touch in self.touches:
+            if touch.page:
+                by_life[touch.page, touch.life].append(touch)
+        for life, touches in by_life.items():
+            for place, late in enumerate(touches):
+                for early in touches[:place]:
+                    overlap = early.first < late.end and late.first < early.end
+                    one_writes = "write" in (early.mode, late.mode)
+                    if overlap and one_writes and not self._ordered(early.event, late.event):
+                        self._note("TR101", life, late.event["seq"])
+            older = [other for page, other in by_life if page == life[0] and other < life[1]]
+            if older:
+                self._reuse(life, touches, by_life[life[0], max(older)])
+
+    def _reuse(self, life: tuple[int, int], touches: list[Touch], old: list[Touch]) -> None:
+        seen: set[int] = set()
+        for touch in touches:
+            if touch.event["stream"] in seen:
+                continue
+            seen.add(touch.event["stream"])
+            if any(
+                early.event["seq"] < touch.event["seq"] and not self.before(early.event, touch.event)
+                for early in old
+            ):
+                self._note("TR202", life, touch.event["seq"])

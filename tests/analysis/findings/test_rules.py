@@ -1,0 +1,143 @@
+"""Findings against the rules in plain Python, on served histories in which some acts are missing or moved."""
+
+import random
+from collections import defaultdict
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.analysis.findings.rules import Rules
+from tests.analysis.history import History
+from tests.analysis.serving import COMPUTE, TRANSFER, Serving
+
+CODES = {
+    "TR101": "resource_id, life",
+    "TR102": "row, generation",
+    "TR201": "resource_id, life",
+    "TR202": "resource_id, life",
+    "TR203": "resource_id, life",
+    "TR204": "request",
+    "TR401": "row, generation",
+    "TR402": "row, generation",
+}
+
+
+class Copying(Serving):
+    """Now and then the transfer stream copies a page to another, in order with compute on both sides."""
+
+    def step(self) -> None:
+        """As always, with a copy before it."""
+        if len(self.running) > 1 and self.draw.random() < 0.4:
+            source, target = (request.pages[-1] for request in self.draw.sample(self.running, 2))
+            self.history.order(COMPUTE, TRANSFER)
+            self.history.copy(TRANSFER, [[*source, 0, self.size]], [[*target, 0, self.size]])
+            self.history.order(TRANSFER, COMPUTE)
+        super().step()
+
+
+def without(kind: str, *, every: bool = False) -> Callable[[History, random.Random], None]:
+    """Some events of the kind, or all, never happened."""
+
+    def plant(history: History, draw: random.Random) -> None:
+        events = [event for event in history.events if event["kind"] == kind]
+        for event in draw.sample(events, len(events) if every else draw.randint(1, 3)):
+            history.events.remove(event)
+
+    return plant
+
+
+def published_elsewhere(history: History, draw: random.Random) -> None:
+    """Some publishes go to the legacy stream."""
+    for event in history.events:
+        if event["kind"] == "publish" and draw.random() < 0.2:
+            event["stream"] = 0
+    count: dict[int, int] = defaultdict(int)
+    for event in history.events:
+        if event["kind"] in ("launch", "publish", "copy", "clear"):
+            count[event["stream"]] += 1
+            event["ordinal"] = count[event["stream"]]
+        elif event["kind"] == "fence_record":
+            event["ordinal"] = count[event["stream"]]
+
+
+def given_back_early(history: History, draw: random.Random) -> None:
+    """A drop and the release behind it come some events too early."""
+    places = [place for place, event in enumerate(history.events) if event["kind"] == "free"]
+    place = draw.choice(places)
+    moved = [history.events.pop(place)]
+    if history.events[place - 1]["kind"] == "drop":
+        moved.insert(0, history.events.pop(place - 1))
+    target = max(5, place - draw.randint(10, 60))
+    history.events[target:target] = moved
+
+
+def entries_mixed_up(history: History, draw: random.Random) -> None:
+    """A publish names the pages of another."""
+    publishes = [event for event in history.events if event["kind"] == "publish"]
+    for event in draw.sample(publishes, 2):
+        other = draw.choice(publishes)["entries"]
+        event["entries"] = [[index, *draw.choice(other)[1:]] for index, _, _ in event["entries"]]
+
+
+def renumbered(history: History) -> History:
+    """Events in the order in which they stand, numbered anew; waits still name their records."""
+    numbers = {event["seq"]: place for place, event in enumerate(history.events, 1)}
+    for event in history.events:
+        event["seq"] = numbers[event["seq"]]
+        if "record_seq" in event:
+            event["record_seq"] = numbers.get(event["record_seq"], 0)
+    history.seq = len(history.events)
+    return history
+
+
+FAULTS = {
+    "sound": lambda history, draw: None,
+    "no wait": without("fence_wait"),
+    "no waits": without("fence_wait", every=True),
+    "not learned": without("fence_passed"),
+    "never learned": without("fence_passed", every=True),
+    "no publish": without("publish"),
+    "no hold": without("hold"),
+    "no drop": without("drop"),
+    "no alloc": without("alloc"),
+    "elsewhere": published_elsewhere,
+    "early": given_back_early,
+    "mixed up": entries_mixed_up,
+}
+
+
+def served(fault: str, seed: int) -> History:
+    """A served history with the fault."""
+    draw = random.Random(f"{fault} {seed}")
+    history = History(kv_pages=20)
+    serving = Copying(history, seed, poison=seed % 2 == 0)
+    serving.start()
+    for _ in range(30):
+        serving.step()
+    FAULTS[fault](history, draw)
+    return renumbered(history)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("fault", FAULTS)
+def test_findings_agree_with_the_rules(tmp_path: Path, fault: str, seed: int) -> None:
+    """The same resources, each at the same event."""
+    history = served(fault, seed)
+    connection = history.read(tmp_path).connection
+    found: dict[str, set[tuple[Any, ...]]] = {}
+    for code, resource in CODES.items():
+        rows = connection.execute(f"SELECT {resource}, seq FROM finding WHERE code = ?", [code]).fetchall()
+        if rows:
+            found[code] = set(rows)
+    assert Rules(history).broken() == found
+
+
+def test_the_faults_break_every_rule() -> None:
+    """None of the codes is compared on sound histories only, and the sound ones are sound."""
+    broken = {
+        fault: {code for seed in range(4) for code in Rules(served(fault, seed)).broken()} for fault in FAULTS
+    }
+    assert set() == broken["sound"]
+    assert set(CODES) == set().union(*broken.values())
