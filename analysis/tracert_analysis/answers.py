@@ -35,6 +35,7 @@ def write_table(answer: Answer, out: TextIO) -> None:
     cells = [[answer.columns[index] for index in filled]]
     cells += [[cell(row[index]) for index in filled] for row in rows]
     numeric = [all(isinstance(row[index], int | float | None) for row in rows) for index in filled]
+    cells = [["\n".join(map(printable, text.split("\n"))) for text in line] for line in cells]
     if any("\n" in text for line in cells for text in line):
         _write_blocks(cells, out)
     else:
@@ -62,6 +63,14 @@ def _write_blocks(cells: list[list[str]], out: TextIO) -> None:
     for line in cells[1:]:
         for name, text in zip(cells[0], line, strict=True):
             out.write(f"{name}:\n{text.rstrip()}\n" if "\n" in text else f"{name}: {text}\n")
+
+
+CONTROL = dict.fromkeys((*range(32), *range(127, 160)), "�")
+
+
+def printable(line: str) -> str:
+    """The line without characters that a terminal would obey: a dump's texts may be anybody's."""
+    return line.translate(CONTROL)
 
 
 def cell(value: Any) -> str:

@@ -57,6 +57,13 @@ def test_values_of_several_lines_stand_below_each_other() -> None:
     assert out.getvalue().splitlines() == ["name: a", "plan:", "first", " second", "(1 row)"]
 
 
+def test_a_table_holds_nothing_that_a_terminal_obeys() -> None:
+    """Escape sequences in a dump's texts are shown, not executed; line breaks stay."""
+    out = io.StringIO()
+    write_table(answer(["id"], ["\x1b[2Jgone\x07\x9b"]), out)
+    assert out.getvalue().splitlines()[2] == "\ufffd[2Jgone\ufffd\ufffd"
+
+
 def test_json_is_an_array_of_objects() -> None:
     """Lists stay lists, NULL is null, and big integers keep their digits."""
     out = io.StringIO()

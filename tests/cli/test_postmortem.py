@@ -53,7 +53,7 @@ def test_a_page_is_told_of(dump: Path, capsys: pytest.CaptureFixture[str]) -> No
 def test_the_queries_are_printed_on_demand(dump: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """`--show-sql` prints them at the end of the text."""
     assert run(["postmortem", str(dump), "--show-sql"]) == 0
-    assert "      SELECT * FROM finding\n" in capsys.readouterr().out
+    assert "      SELECT * FROM finding ORDER BY finding\n" in capsys.readouterr().out
 
 
 def test_a_dump_comes_from_standard_input(

@@ -67,5 +67,6 @@ def operating_system(error: OSError) -> str:
 
 
 def one_line(text: object) -> str:
-    """The text with every run of white space as one space."""
-    return " ".join(str(text).split())
+    """The text with every run of white space as one space, and nothing that a terminal would obey."""
+    words = " ".join(str(text).split())
+    return "".join(sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in words)

@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields
 
+from tracert_analysis.answers import printable
 from tracert_analysis.report.findings import REPEATED
 from tracert_analysis.report.phrases import (
     LISTED,
@@ -58,7 +59,8 @@ def render(report: Report, show_sql: bool = False) -> str:
         section("QUERIES (tracert sql DUMP '...')", queries(report) if show_sql else ()),
         behind(report) if report.queries and not show_sql else (),
     ]
-    return "\n\n".join("\n".join(lines) for part in parts if (lines := list(part))) + "\n"
+    shown = [[printable(line) for line in part] for part in parts]
+    return "\n\n".join("\n".join(lines) for lines in shown if lines) + "\n"
 
 
 def verdict(report: Report) -> Iterator[str]:

@@ -28,11 +28,14 @@ DTYPES = {"float32": "fp32", "bfloat16": "bf16", "float16": "fp16"}
 
 
 def reproduce(config: dict[str, Any]) -> Reproduce:
-    """The command that serves with this configuration. The requests are the user's."""
+    """The command that serves with this configuration, recorded or derived; the requests are the user's."""
+    schedule = config.get("schedule")
+    recorded = config.get("command")
+    if isinstance(recorded, str) and recorded:
+        return Reproduce(recorded, schedule if isinstance(schedule, str) else None)
     words = ["tracert", "serve"]
     for field, option in OPTIONS.items():
         value = config.get(field)
         if isinstance(value, str | int) and not isinstance(value, bool) and value != "":
             words += [option, DTYPES.get(str(value), str(value))]
-    schedule = config.get("schedule")
     return Reproduce(shlex.join(words), schedule if isinstance(schedule, str) else None)

@@ -95,6 +95,13 @@ def test_what_the_row_holds_too_early_is_told_with_its_holder() -> None:
     assert "entry 1: page 41.1 meant; no publish of the history put anything there before" in TEXT
 
 
+def test_the_text_holds_nothing_that_a_terminal_obeys() -> None:
+    """A stranger's dump may name a request anything."""
+    text = render(replace(report(), names={"request:9": "\x1b]0;owned\x07"}))
+    assert "\x1b" not in text
+    assert "request:9 (\ufffd]0;owned\ufffd)" in text
+
+
 def test_all_who_hold_a_page_are_named() -> None:
     """The owner first, then who shares the page."""
     block = TEXT.split("PAGE 17\n")[1]

@@ -482,6 +482,14 @@ def test_the_command_is_built_from_the_configuration(tmp_path: Path) -> None:
     assert again.schedule == "random:7"
 
 
+def test_a_recorded_command_is_told_as_it_was(tmp_path: Path) -> None:
+    """The runtime knows best how it was started."""
+    history = sound()
+    history.header["config"] |= {"command": "tracert serve --kv-pages 32", "schedule": "fifo"}
+    again = report(history, tmp_path).reproduce
+    assert (again.command, again.schedule) == ("tracert serve --kv-pages 32", "fifo")
+
+
 VALUES: st.SearchStrategy[object] = st.sampled_from(
     [None, 0, 1, 5, 99, 2**31 - 1, -1, "x", [], [[1, 2, 3]], {}]
 )
