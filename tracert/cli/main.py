@@ -15,14 +15,14 @@ import typer
 from tracert.cli.errors import explain_failure
 
 COMMANDS = (
-    "postmortem",
-    "sql",
-    "recover",
-    "explain",
     "serve",
     "generate",
     "demo",
     "scenario",
+    "postmortem",
+    "sql",
+    "recover",
+    "explain",
 )
 
 
