@@ -23,6 +23,7 @@ STATE = (
     "_use",
     "_extent",
     "row_content",
+    "workspace",
     "_touch",
 )
 """What the events fold to, in the same sense; `_touch` is filled by Python."""

@@ -30,7 +30,10 @@ WITH
         FROM (SELECT from_seq, generate_subscripts(clock, 1) - 1 AS stream, unnest(clock) AS ordinal FROM _host)
         GROUP BY stream, ordinal
     )
-SELECT r.fence, r.stream, r.ordinal, r.record_seq, w.wait_seq, w.wait_stream, greatest(k.from_seq, r.record_seq)
+SELECT
+    r.fence, r.stream, r.ordinal, r.record_seq, w.wait_seq, w.wait_stream,
+    -- What the host knew before the record, it knows at the record; `greatest` would pass over a null.
+    CASE WHEN k.from_seq < r.record_seq THEN r.record_seq ELSE k.from_seq END
 FROM recorded AS r
 LEFT JOIN waited AS w USING (record_seq)
 ASOF LEFT JOIN known AS k ON r.stream = k.stream AND r.ordinal <= k.ordinal

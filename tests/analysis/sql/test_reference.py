@@ -1,0 +1,123 @@
+"""The SQL files explain themselves, and the reference page is what they say."""
+
+import importlib.util
+from importlib.resources import files
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from tracert_analysis import library
+from tracert_analysis.reference import UndocumentedError, entries, parse, rules
+
+ROOT = Path(__file__).parents[3]
+CONTRACT_TABLES = {"header", "event", "stream_state", "page_state", "lane_state"}
+CONTRACT_VIEWS = {
+    "launch",
+    "access",
+    "page_life",
+    "holding",
+    "row_content",
+    "fence",
+    "request",
+    "workspace",
+    "finding",
+}
+CONTRACT_MACROS = {
+    "last_owner(page)",
+    "last_writer(page)",
+    "last_fence(page)",
+    "page_history(page)",
+    "launch_reads(launch)",
+    "launch_writes(launch)",
+    "happens_before(a, b)",
+    "missing_edge(finding)",
+    "in_flight()",
+    "what_was_new(launch)",
+}
+
+
+def generate() -> ModuleType:
+    """`docs/generate.py`, which is no package."""
+    spec = importlib.util.spec_from_file_location("generate", ROOT / "docs" / "generate.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_every_public_object_and_column_has_a_comment() -> None:
+    """`entries` refuses what has none, and finds a type for every column."""
+    for entry in entries():
+        assert entry.comment.endswith((".", ")")), entry.name
+        for column in entry.columns:
+            assert column.comment.endswith((".", "?")), f"{entry.name}.{column.name}"
+            assert column.type
+
+
+def test_the_contract_is_there() -> None:
+    """Tables, views and macros by the names that users were promised."""
+    found = entries()
+    assert {entry.signature for entry in found if entry.form == "table"} == CONTRACT_TABLES
+    assert {entry.signature for entry in found if entry.form == "view"} == CONTRACT_VIEWS
+    assert {entry.signature for entry in found if entry.form == "macro"} == CONTRACT_MACROS
+
+
+def test_every_finding_states_its_rule() -> None:
+    """In its first line, as a sentence."""
+    found = {rule.code: rule.sentence for rule in rules()}
+    assert tuple(found) == library.FINDINGS
+    assert found["TR203"].startswith("A holder gives back only what it holds")
+
+
+def test_every_file_is_in_the_library() -> None:
+    """A file that is never loaded is no rule."""
+    sql = files("tracert_analysis") / "sql"
+    for folder, names in (
+        ("tables", library.TABLES),
+        ("views", (*library.STATE, *library.ACCESS)),
+        ("macros", library.MACROS),
+        ("findings", library.FINDINGS),
+    ):
+        found = {place.name for place in (sql / folder).iterdir() if place.name.endswith(".sql")}
+        assert {f"{name}.sql" for name in names} == found
+
+
+@pytest.mark.parametrize("code", library.FINDINGS)
+def test_findings_name_their_columns(code: str) -> None:
+    """All of them and in the same order, never a star."""
+    text = library.text("findings", code)
+    final = text[text.rindex("\nSELECT\n") :]
+    assert "*" not in final.replace("count(*)", "")
+    places = [
+        final.find(f"{name}") for name in ("'TR", "AS name", "AS class", "AS confidence", "AS sentence")
+    ]
+    assert places == sorted(places)
+    assert -1 not in places
+
+
+def test_a_missing_comment_is_refused() -> None:
+    """On the object, and on a column; what starts with `_` is private."""
+    with pytest.raises(UndocumentedError, match=r"views/x\.sql: x has no comment"):
+        parse("views/x", "CREATE TABLE x (\n    -- A.\n    a INTEGER\n);\n")
+    with pytest.raises(UndocumentedError, match=r"views/x\.sql: column b has no comment"):
+        parse("views/x", "-- An x.\nCREATE VIEW x (\n    -- A.\n    a,\n    b\n) AS SELECT 1, 2;\n")
+    assert [] == parse("views/x", "CREATE TABLE _x (a INTEGER);\n")
+
+
+def test_comments_of_several_lines_are_one_text() -> None:
+    """As they stand in the file, without the dashes."""
+    (entry,) = parse("views/x", "-- An x,\n-- or a y.\nCREATE MACRO x(a, b) AS 1;\n")
+    assert ("An x, or a y.", "x(a, b)", "macro") == (entry.comment, entry.signature, entry.form)
+
+
+def test_the_reference_page_is_up_to_date(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`--check` fails on a page that says something else, and says what to do."""
+    module = generate()
+    assert 0 == module.main(["--check"])
+    vars(module)["PAGE"] = tmp_path / "sql-reference.md"
+    assert 1 == module.main(["--check"])
+    assert "run `make docs`" in capsys.readouterr().err
+    assert 0 == module.main([])
+    assert 0 == module.main(["--check"])
+    assert 2 == module.main(["--chekc"])
