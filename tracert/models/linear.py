@@ -1,17 +1,18 @@
 """Matrix products with weights, by the way that is fastest for the rows at hand.
 
 All that is known about which way that is stands here. Measured as one pass over the 121 matrices of
-SmolLM2-135M with torch 2.13 and 2 threads, in ms:
+SmolLM2-135M with torch 2.13 and 2 threads of a Zen 4, in ms:
 
-    rows                                      1     2     4     8    16    64   256
-    bf16, F.linear                           20    19    20    23    29    63   183
-    bf16, packed by oneDNN          (Zen 4)  13    15    12    14    19    50   168
-    fp32, F.linear                           45    79    63    58    70   147   429
-    fp32, packed by oneDNN          (Zen 4)  25    28    24    33    34    90   337
-    fp16, F.linear                  (Zen 4)  11    15    29    59   115   450  1808
-    fp16, computed in fp32          (Zen 4)   -     -     -     -     -     -     -
+    rows                                 1     2     4     8    16    64   256
+    bf16, F.linear                      20    19    20    23    29    63   183
+    bf16, packed by oneDNN              13    15    12    14    19    50   168
+    bf16, torch.mv without oneDNN       10
+    fp32, F.linear                      45    79    63    58    70   147   429
+    fp32, packed by oneDNN              25    28    24    33    34    90   337
+    fp16, F.linear                      11    15    29    59   115   450  1808
 
-A processor with AMX instead takes plain bf16 weights for many rows: 71 against 132 ms at 512.
+Reading the bf16 weights once takes 9 ms. A processor with AMX takes plain bf16 weights for many rows: 71
+against 132 ms at 512. Without fp16 arithmetic, many rows of fp16 are computed in fp32.
 """
 
 import math
@@ -35,23 +36,27 @@ class Linear:
         self.out_features, self.in_features = weight.shape
         self._bias = bias
         self._packed: torch.Tensor | None = None
+        self._single = False
         self._packed_rows: float = 0
         self._half_rows: float = math.inf
         if weight.device.type == "cpu":
             if _packs(weight.dtype):
-                amx = weight.dtype == torch.bfloat16 and torch.cpu._is_amx_tile_supported()
+                self._single = weight.dtype == torch.bfloat16
+                amx = self._single and torch.cpu._is_amx_tile_supported()
                 self._packed = torch.ops.mkldnn._reorder_linear_weight(weight, PACK_ROWS)
                 self._multiply = torch.ops.mkldnn._linear_pointwise.default
                 self._packed_rows = AMX_PACKED_ROWS if amx else math.inf
             elif weight.dtype == torch.float16:
                 self._half_rows = HALF_ROWS
         # Where packed weights serve every number of rows, the plain ones need not be kept.
-        self._weight = None if self._packed_rows == math.inf else weight
+        self._weight = weight if self._single or self._packed_rows != math.inf else None
 
     def __call__(self, x: torch.Tensor) -> torch.Tensor:
         """`x` [rows, in] to [rows, out]."""
         rows = x.shape[0]
         weight, bias = self._weight, self._bias
+        if weight is not None and rows == 1 and self._single:
+            return _single_row(x[0], weight, bias)[None]
         if weight is None or rows <= self._packed_rows:
             result: torch.Tensor = self._multiply(x, self._packed, bias, "none", [], "")
             return result
@@ -64,6 +69,17 @@ class Linear:
 def fast_bfloat16(device: torch.device) -> bool:
     """Is bfloat16 the fast dtype of a device? (On a CPU without it, float32 is faster.)"""
     return _packs(torch.bfloat16) if device.type == "cpu" else torch.cuda.is_bf16_supported()
+
+
+def _single_row(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None) -> torch.Tensor:
+    """`x` [in] to [out] by torch's own loop over rows of the weights, which reads memory at full speed."""
+    # torch prefers oneDNN for bf16 whenever it is enabled, and asks a flag of the process at every product.
+    enabled = torch._C._get_mkldnn_enabled()
+    torch._C._set_mkldnn_enabled(False)
+    try:
+        return torch.mv(weight, x) if bias is None else torch.addmv(bias, weight, x)
+    finally:
+        torch._C._set_mkldnn_enabled(enabled)
 
 
 def _packs(dtype: torch.dtype) -> bool:
