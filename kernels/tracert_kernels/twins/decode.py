@@ -20,7 +20,7 @@ def decode(
     kv_heads, dim = cache.shape[3:]
     heads = query.shape[1]
     groups, count = heads // kv_heads, len(batch.tokens)
-    width = batch.dead.shape[1]
+    width, prefix = batch.dead.shape[1], len(batch.shared) * cache.shape[2]
     # Heads first everywhere: the queries of all sequences on one KV head meet its shared keys in one product.
     queries = query.index_select(0, batch.tokens).view(count, kv_heads, groups, dim).transpose(0, 1).float()
     queries = (queries * scale).reshape(kv_heads * count, groups, dim)
@@ -29,16 +29,18 @@ def decode(
     if not batch.full:
         # Filled, not added to: a dead key may be NaN.
         scores.masked_fill_(batch.dead[:, None], float("-inf"))
-    prefix = len(batch.shared) * cache.shape[2]
+    merged = (kv_heads, count * groups, -1)
     if prefix:
         keys = _by_head("shared", cache[:, 0], batch.shared[None], scratch)[:, 0]
-        common = torch.bmm(queries.view(kv_heads, count * groups, dim), keys.transpose(1, 2))
-        scores = torch.cat((common.view(kv_heads, count, groups, prefix), scores), dim=3)
+        wider = scratch.take("scores", (kv_heads, count, groups, prefix + width), torch.float32)
+        torch.bmm(queries.view(merged), keys.transpose(1, 2), out=wider.view(merged)[..., :prefix])
+        wider[..., prefix:] = scores
+        scores = wider
     weights = scores.softmax(dim=3)
     result = _weighted_values(weights[..., prefix:], cache, batch, scratch, query.dtype)
     if prefix:
         values = _by_head("shared", cache[:, 1], batch.shared[None], scratch)[:, 0]
-        common = torch.bmm(weights[..., :prefix].reshape(kv_heads, count * groups, prefix), values)
+        common = torch.bmm(weights.view(merged)[..., :prefix], values)
         result = common.view(kv_heads, count, groups, dim) + result
     answers = result.transpose(0, 1).reshape(count, heads, dim)
     out.index_copy_(0, batch.tokens, answers.to(out.dtype))

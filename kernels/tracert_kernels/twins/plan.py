@@ -8,7 +8,8 @@ import torch
 from tracert_kernels.plan import Batch, Plan, Scratch, Span
 from tracert_kernels.twins.bounds import require_within
 
-# Padded pages that cost as much as one more batch, and shared pages that repay one: measured on 2 cores.
+# Padded pages that cost as much as one more batch, which reads its shared pages again, and shared pages that
+# repay a product of their own: measured on 2 cores.
 _PADDING_PAGES_MAX = 40
 _SHARED_PAGES_MIN = 8
 
@@ -78,19 +79,21 @@ def _grouped(spans: Sequence[Span]) -> list[list[Span]]:
     by_prefix: dict[int, list[Span]] = {}
     for span in spans:
         by_prefix.setdefault(int(span.pages[0]), []).append(span)
-    pools: list[list[Span]] = [[]]
+    alone: list[Span] = []
+    pools = [(alone, 0)]
     for members in by_prefix.values():
-        if _shared(members):
-            pools.append(members)
+        shared = _shared(members)
+        if shared:
+            pools.append((members, shared))
         else:
-            pools[0] += members
+            alone += members
     groups: list[list[Span]] = []
-    for pool in pools:
+    for pool, shared in pools:
         group: list[Span] = []
         padding = 0
         for span in sorted(pool, key=lambda span: len(span.pages), reverse=True):
             missing = len(group[0].pages) - len(span.pages) if group else 0
-            if padding + missing > _PADDING_PAGES_MAX:
+            if padding + missing > _PADDING_PAGES_MAX + shared:
                 groups.append(group)
                 group, padding, missing = [], 0, 0
             group.append(span)
