@@ -55,7 +55,7 @@ class FakeEngine:
         self.options = options
         self.requests: dict[str, Request] = {}
         self.seen: dict[str, list[list[int]]] = {}
-        self.counts = {"prompt": 0, "generated": 0, "hit": 0, "events": 0}
+        self.events = 0
         self.log = open(options.log, "ab", buffering=0) if options.log else None  # noqa: SIM115
 
     def run(self) -> int:
@@ -77,7 +77,6 @@ class FakeEngine:
         """One message but Stop."""
         match message:
             case Generate():
-                self.counts["prompt"] += len(message.tokens)
                 request = Request(message, self.cached(message))
                 self.requests[message.id] = request
                 self.misbehave(request)
@@ -93,7 +92,7 @@ class FakeEngine:
         time.sleep(self.options.step_seconds)
         speaking = [request for request in self.requests.values() if b"!mute" not in request.text]
         sent: list[FromEngine] = [self.token(request) for request in speaking]
-        self.counts["events"] += 10
+        self.events += 10
         self.link.send(*sent, self.stats())
 
     def token(self, request: Request) -> Tokens:
@@ -103,7 +102,6 @@ class FakeEngine:
         at_end = request.done >= len(request.text) and not endless
         token = EOS if at_end else request.text[request.done % len(request.text)]
         request.done += 1
-        self.counts["generated"] += 1
         stopped = (token == EOS and not sampling.ignore_eos) or token in sampling.stop_token_ids
         reason = "stop" if stopped else "length" if request.done >= sampling.max_tokens else None
         if reason is not None:
@@ -133,7 +131,6 @@ class FakeEngine:
                 same += 1
             best = max(best, min(same, len(message.tokens) - 1) // PAGE * PAGE)
         earlier.append(message.tokens)
-        self.counts["hit"] += best
         return best
 
     def misbehave(self, request: Request) -> None:
@@ -173,12 +170,9 @@ class FakeEngine:
             waiting=0,
             free_pages=KV_PAGES - running,
             cached_pages=3,
-            prompt_tokens=self.counts["prompt"],
-            generation_tokens=self.counts["generated"],
-            prefix_hit_tokens=self.counts["hit"],
             preemptions=0,
-            ring_events=self.counts["events"],
-            ring_lost=1 if self.counts["events"] else 0,
+            ring_events=self.events,
+            ring_lost=1 if self.events else 0,
         )
 
 

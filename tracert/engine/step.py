@@ -16,7 +16,6 @@ from tracert.device.device import Device, Launch
 from tracert.engine.answers import drawn_tokens, invalid_distribution, queue_full, refusal
 from tracert.engine.batch import Prepared, prepare
 from tracert.engine.config import EngineConfig
-from tracert.engine.counters import Counters
 from tracert.engine.lanes import Lanes
 from tracert.engine.request import Request
 from tracert.engine.runner import Drawn, Runner
@@ -64,7 +63,6 @@ class Engine:
         self.lanes = Lanes(device, self.pool, self.table, self.cache, self.transfer, config.page_size)
         self.scheduler = Scheduler(recorder, config, self.lanes)
         self.runner = Runner(device, model, self.arena, self.table, self.compute, config.max_num_seqs)
-        self.counters = Counters()
         self.steps = 0
         self._requests: dict[str, Request] = {}
         self._numbers = 0
@@ -146,7 +144,6 @@ class Engine:
 
     def _append(self, request: Request, index: int, drawn: Drawn) -> Tokens:
         request.tokens.append(drawn.token[index])
-        self.counters.drew(request)
         reason = self._ending(request)
         if reason is not None:
             lane = request.lane
@@ -196,9 +193,6 @@ class Engine:
             waiting=len(self.scheduler.waiting),
             free_pages=self.pool.available(),
             cached_pages=self.cache.pages(),
-            prompt_tokens=self.counters.prompt_tokens,
-            generation_tokens=self.counters.generation_tokens,
-            prefix_hit_tokens=self.counters.prefix_hit_tokens,
             preemptions=self.scheduler.preemptions,
             ring_events=self.recorder.events,
             ring_lost=self.recorder.lost,

@@ -98,9 +98,6 @@ class Stats(Message, frozen=True):
     waiting: int
     free_pages: int
     cached_pages: int
-    prompt_tokens: int
-    generation_tokens: int
-    prefix_hit_tokens: int
     preemptions: int
     ring_events: int
     ring_lost: int
