@@ -3,7 +3,8 @@
 import sys
 from pathlib import Path
 
-from tracert_analysis.reference import Entry, entries, rules
+from tracert_analysis.comments import Described
+from tracert_analysis.reference import entries, rules
 
 PAGE = Path(__file__).parent / "sql-reference.md"
 
@@ -28,7 +29,7 @@ def page() -> str:
     found = entries()
     for form, title, about in _FORMS:
         parts.append(f"## {title}\n\n{about}\n")
-        parts += [_section(entry) for entry in found if entry.form == form]
+        parts += [_section(entry) for entry in found if entry.kind == form]
     parts.append("## Findings\n\nEach is a query that returns no row when its rule holds.\n")
     parts.append(
         "\n".join(
@@ -43,16 +44,20 @@ def page() -> str:
     return "\n".join(parts)
 
 
-def _section(entry: Entry) -> str:
-    lines = [f"### `{entry.signature}`", "", entry.comment, ""]
+def _section(entry: Described) -> str:
+    lines = [f"### `{_signature(entry)}`", "", entry.comment, ""]
     if entry.columns:
         lines += ["| column | type | |", "|---|---|---|"]
         lines += [
-            f"| `{column.name}` | {_escaped(column.type)} | {_escaped(column.comment)} |"
+            f"| `{column.name}` | {_escaped(column.type or '')} | {_escaped(column.comment)} |"
             for column in entry.columns
         ]
         lines.append("")
     return "\n".join(lines)
+
+
+def _signature(entry: Described) -> str:
+    return f"{entry.name}({', '.join(entry.parameters)})" if entry.kind == "macro" else entry.name
 
 
 def _escaped(text: str) -> str:

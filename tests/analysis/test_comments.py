@@ -52,7 +52,8 @@ def test_everything_public_is_described() -> None:
     """Each table, view, macro and column of the library has a comment, and the contract's names are there."""
     found = {item.name: item for item in described()}
     tables = {"header", "event", "stream_state", "page_state", "lane_state"}
-    views = {"launch", "access", "page_life", "holding", "row_content", "fence", "request", "finding"}
+    views = {"launch", "access", "page_life", "holding", "row_content", "fence", "request", "workspace"}
+    views |= {"finding"}
     macros = {"last_owner", "last_writer", "last_fence", "page_history", "launch_reads", "launch_writes"}
     macros |= {"happens_before", "missing_edge", "in_flight", "what_was_new"}
     for kind, names in (("table", tables), ("view", views), ("macro", macros)):

@@ -5,9 +5,11 @@ from importlib.resources import files
 from pathlib import Path
 from types import ModuleType
 
+import duckdb
 import pytest
 from tracert_analysis import library
-from tracert_analysis.reference import UndocumentedError, entries, parse, rules
+from tracert_analysis.comments import parse
+from tracert_analysis.reference import UndocumentedError, commented, entries, rules, typed
 
 ROOT = Path(__file__).parents[3]
 CONTRACT_TABLES = {"header", "event", "stream_state", "page_state", "lane_state"}
@@ -58,9 +60,10 @@ def test_every_public_object_and_column_has_a_comment() -> None:
 def test_the_contract_is_there() -> None:
     """Tables, views and macros by the names that users were promised."""
     found = entries()
-    assert {entry.signature for entry in found if entry.form == "table"} == CONTRACT_TABLES
-    assert {entry.signature for entry in found if entry.form == "view"} == CONTRACT_VIEWS
-    assert {entry.signature for entry in found if entry.form == "macro"} == CONTRACT_MACROS
+    assert {entry.name for entry in found if entry.kind == "table"} == CONTRACT_TABLES
+    assert {entry.name for entry in found if entry.kind == "view"} == CONTRACT_VIEWS
+    macros = {f"{entry.name}({', '.join(entry.parameters)})" for entry in found if entry.kind == "macro"}
+    assert macros == CONTRACT_MACROS
 
 
 def test_every_finding_states_its_rule() -> None:
@@ -98,17 +101,20 @@ def test_findings_name_their_columns(code: str) -> None:
 
 def test_a_missing_comment_is_refused() -> None:
     """On the object, and on a column; what starts with `_` is private."""
-    with pytest.raises(UndocumentedError, match=r"views/x\.sql: x has no comment"):
-        parse("views/x", "CREATE TABLE x (\n    -- A.\n    a INTEGER\n);\n")
-    with pytest.raises(UndocumentedError, match=r"views/x\.sql: column b has no comment"):
-        parse("views/x", "-- An x.\nCREATE VIEW x (\n    -- A.\n    a,\n    b\n) AS SELECT 1, 2;\n")
-    assert [] == parse("views/x", "CREATE TABLE _x (a INTEGER);\n")
+    with pytest.raises(UndocumentedError, match="table x has no comment"):
+        commented(parse("CREATE TABLE x (\n    -- A.\n    a INTEGER\n);\n", "table"))
+    with pytest.raises(UndocumentedError, match="column b of x has no comment"):
+        commented(parse("-- An x.\nCREATE VIEW x (\n    -- A.\n    a,\n    b\n) AS SELECT 1, 2;\n", "view"))
+    assert [] == commented(parse("CREATE TABLE _x (a INTEGER);\n", "table"))
 
 
-def test_comments_of_several_lines_are_one_text() -> None:
-    """As they stand in the file, without the dashes."""
-    (entry,) = parse("views/x", "-- An x,\n-- or a y.\nCREATE MACRO x(a, b) AS 1;\n")
-    assert ("An x, or a y.", "x(a, b)", "macro") == (entry.comment, entry.signature, entry.form)
+def test_a_column_that_the_file_hides_is_refused() -> None:
+    """Types are DuckDB's own answer, and so is the list of columns."""
+    connection = duckdb.connect()
+    connection.execute("CREATE TABLE x AS SELECT 1 AS a, 2 AS b")
+    (entry,) = parse("-- An x.\nCREATE TABLE x (\n    -- A.\n    a INTEGER\n);\n", "table")
+    with pytest.raises(UndocumentedError, match="x has columns that its file does not list: b"):
+        typed(connection, entry)
 
 
 def test_the_reference_page_is_up_to_date(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
