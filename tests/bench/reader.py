@@ -1,0 +1,110 @@
+"""What reading costs: a dump of a million events, from its file to the verdict and to the report.
+
+Each measurement is a process of its own, imports included; wall time, processor time and the most memory it
+held. Two dumps: a sound one, and one whose new rows are published without order.
+"""
+
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import zlib
+from pathlib import Path
+from typing import Any
+
+import orjson
+from rich.console import Console
+from rich.table import Table
+
+from tests.analysis.history import History, Launched, Page
+from tests.analysis.serving import Serving
+
+EVENTS = 1_000_000
+REPEATS = 3
+LEGACY = 0
+
+_VERDICT = """
+from tracert_analysis.load import open_dump
+dump = open_dump({path!r})
+print(dump.evidence.events, dump.connection.execute("SELECT count(*), min(code) FROM finding").fetchall()[0])
+"""
+_REPORT = """
+import sys
+sys.argv = ["tracert", "postmortem", {path!r}]
+from tracert.cli.main import main
+main()
+"""
+
+
+class OnLegacy(Serving):
+    """New rows are published on the legacy stream (seed 2)."""
+
+    def copy_row(self, row: int, generation: int, pages: list[Page], first: int) -> Launched:
+        """As always, but for the first publish of a tenancy."""
+        launched = super().copy_row(row, generation, pages, first)
+        if not first and pages[0][1]:
+            event = self.history.events[-1]
+            self.ordinals = getattr(self, "ordinals", 0) + 1
+            event |= {"stream": LEGACY, "ordinal": self.ordinals}
+        return launched
+
+
+def run(console: Console) -> dict[str, Any]:
+    """Measure, print, and return the figures."""
+    figures: dict[str, Any] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for name, kind in (("sound", Serving), ("faulty", OnLegacy)):
+            path = Path(folder) / f"{name}.jsonl"
+            events = write(path, kind)
+            for what, program in (("verdict", _VERDICT), ("report", _REPORT)):
+                costs = [cost(program.format(path=str(path))) for _ in range(REPEATS)]
+                figures[f"{name} {what}"] = {
+                    "events": events,
+                    "mb": round(path.stat().st_size / 1e6),
+                    **{key: round(statistics.median(one[key] for one in costs), 2) for key in costs[0]},
+                }
+    table = Table("dump", "events", "MB", "seconds", "processor s", "peak MB")
+    for name, row in figures.items():
+        table.add_row(name, *(str(row[key]) for key in ("events", "mb", "seconds", "cpu_seconds", "peak_mb")))
+    console.print(table)
+    return figures
+
+
+def write(path: Path, kind: type[Serving]) -> int:
+    """A dump of served requests on eight lanes, written as it comes; returns how many events it has."""
+    history = History(page_size=16, kv_pages=4096)
+    serving = kind(history, 1, rows=8, prompt=200, answer=300)
+    serving.start()
+    written = checksum = 0
+    with path.open("wb") as file:
+        for part in history.lines()[:4]:
+            checksum = zlib.crc32(part, checksum)
+            file.write(part)
+        while written < EVENTS:
+            serving.step()
+            chunk = b"".join(orjson.dumps(event) + b"\n" for event in history.events)
+            written += len(history.events)
+            history.events.clear()
+            checksum = zlib.crc32(chunk, checksum)
+            file.write(chunk)
+        file.write(orjson.dumps({"kind": "end", "events": written, "crc32": checksum}) + b"\n")
+    return written
+
+
+def cost(program: str) -> dict[str, float]:
+    """Wall seconds, processor seconds and peak megabytes of a Python program in a fresh process."""
+    told = (
+        "import resource, sys, atexit\n"
+        "def tell():\n"
+        "    used = resource.getrusage(resource.RUSAGE_SELF)\n"
+        "    print('\\n' + str([used.ru_utime + used.ru_stime, used.ru_maxrss]), file=sys.stderr)\n"
+        "atexit.register(tell)\n"
+    )
+    start = time.perf_counter()
+    done = subprocess.run([sys.executable, "-c", told + program], capture_output=True, text=True, check=True)
+    seconds = time.perf_counter() - start
+    cpu_seconds, peak = json.loads(done.stderr.splitlines()[-1])
+    divisor = 1e6 if sys.platform == "darwin" else 1e3
+    return {"seconds": seconds, "cpu_seconds": cpu_seconds, "peak_mb": peak / divisor}
