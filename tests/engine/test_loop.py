@@ -10,7 +10,7 @@ from tracert.device.device import DeviceError
 from tracert.engine.loop import serve
 from tracert.messages.messages import Abort, Died, Dumped, DumpNow, Ready, Stats, Stop, Tokens
 
-READY = Ready(model="tiny-random", max_model_len=512, kv_pages=64, page_size=16, ring=None, pid=1)
+READY = Ready(model="tiny-random", max_model_len=512, ring=None, pid=1)
 
 
 class ScriptedLink:

@@ -25,7 +25,7 @@ from tracert.messages.messages import (
 )
 from tracert.messages.transport import ApiGoneError, ApiLink, EngineLink
 
-READY = Ready(model="m", max_model_len=8, kv_pages=4, page_size=16, ring=None, pid=7)
+READY = Ready(model="m", max_model_len=8, ring=None, pid=7)
 
 PRELUDE = """
 import os, sys, time
@@ -145,7 +145,7 @@ def test_the_iterator_ends_when_the_engine_is_killed() -> None:
     """kill -9 ends the iterator at once, after the messages that were handed over."""
     body = """
 link = ApiLink(sys.argv[1])
-link.send(Ready(model="m", max_model_len=8, kv_pages=4, page_size=16, ring=None, pid=7))
+link.send(Ready(model="m", max_model_len=8, ring=None, pid=7))
 time.sleep(60)
 """
 

@@ -205,13 +205,12 @@ def main() -> int:
     ready = Ready(
         model="fake",
         max_model_len=MAX_MODEL_LEN,
-        kv_pages=KV_PAGES,
-        page_size=PAGE,
         ring=f"/rings/{os.getpid()}.ring",
         pid=os.getpid(),
     )
-    link.send(ready)
-    return FakeEngine(link, options).run()
+    engine = FakeEngine(link, options)
+    link.send(ready, engine.stats())
+    return engine.run()
 
 
 if __name__ == "__main__":

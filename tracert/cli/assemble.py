@@ -72,8 +72,6 @@ def assemble(options: EngineOptions) -> Assembly:
     ready = Ready(
         model=source.name,
         max_model_len=config.context_limit,
-        kv_pages=config.kv_pages,
-        page_size=config.page_size,
         ring=str(ring.path) if ring else None,
         pid=os.getpid(),
     )

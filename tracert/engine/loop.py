@@ -42,7 +42,7 @@ class Link(Protocol):
 def serve(engine: Engine, link: Link, ready: Ready, write_dump: WriteDump) -> int:
     """Serve until told to stop (exit code 0) or until something fails (1)."""
     try:
-        link.send(ready)
+        link.send(ready, engine.stats())
         _loop(engine, link, write_dump)
     except Exception as raised:
         link.send(_last_words(engine, raised, write_dump))

@@ -85,8 +85,6 @@ class Ready(Message, frozen=True):
 
     model: str
     max_model_len: int
-    kv_pages: int
-    page_size: int
     ring: str | None
     pid: int
 

@@ -19,7 +19,6 @@ class EngineDeath:
     """Its last words, if it had any; `words.dump` is the dump that the engine wrote itself."""
     hung: bool
     """It was killed here because it said nothing for too long."""
-    was_ready: bool
 
     @property
     def reason(self) -> str:

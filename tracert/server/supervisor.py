@@ -205,7 +205,6 @@ class Supervisor:
                 exit_status=status,
                 words=words,
                 hung=is_hung,
-                was_ready=was_ready,
             )
         finally:
             for task in tasks:
@@ -239,7 +238,6 @@ class Supervisor:
                 self.ready = message
                 self.state = "ready"
                 self._metrics.engine_up.set(1)
-                self._metrics.free_kv_pages.set(message.kv_pages)
                 self._log.info("engine ready", pid=message.pid, model=message.model, ring=message.ring)
                 self._on_ready(message)
 
