@@ -30,7 +30,6 @@ from tracert.record.layout import (
     LOST,
     MAGIC,
     NOTE,
-    PAYLOADS,
     SCHEMA_SIZE,
     SLOT,
     SLOT_SIZE,
@@ -81,7 +80,7 @@ class Image:
         seqs = live["seq"].copy()
         self.slots = live.copy()
         counters = _counters(mapped)
-        self.events_told, self.lost = counters[CURSOR] - counters[PAYLOADS], counters[LOST]
+        self.lost = counters[LOST]
         self._judge(seqs, before, counters[CURSOR])
         if self.torn and _alive(header.pid):
             self._look_again(mapped, live, seqs, before)

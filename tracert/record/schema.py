@@ -112,10 +112,6 @@ class Schema:
         """The kinds by their numeric code."""
         return {kind.code: kind for kind in self.kinds}
 
-    def by_name(self) -> dict[str, Kind]:
-        """The kinds by their name."""
-        return {kind.name: kind for kind in self.kinds}
-
     def to_json(self) -> dict[str, Any]:
         """Plain data for the ring's header."""
         return {"kinds": [asdict(kind) for kind in self.kinds], "shapes": self.shapes}
