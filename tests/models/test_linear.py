@@ -42,3 +42,18 @@ def test_without_onednn(monkeypatch: pytest.MonkeyPatch) -> None:
     weight, x = torch.randn(8, 6), torch.randn(3, 6)
     assert torch.equal(functional.linear(x, weight), Linear(weight)(x))
     assert not fast_bfloat16(torch.device("cpu"))
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_leaves_onednn_as_it_was(enabled: bool) -> None:
+    """A single row goes round oneDNN without switching it on or off for anyone else, errors included."""
+    product = Linear(torch.randn(8, 6, dtype=torch.bfloat16))
+    before = torch._C._get_mkldnn_enabled()
+    torch._C._set_mkldnn_enabled(enabled)
+    try:
+        assert product(torch.randn(1, 6, dtype=torch.bfloat16)).shape == (1, 8)
+        with pytest.raises(RuntimeError):
+            product(torch.randn(1, 7, dtype=torch.bfloat16))
+        assert torch._C._get_mkldnn_enabled() == enabled
+    finally:
+        torch._C._set_mkldnn_enabled(before)
