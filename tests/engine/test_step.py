@@ -1,6 +1,7 @@
 """The engine gives the tokens of the plain way, whatever shares the batch."""
 
 import random
+from dataclasses import replace
 
 import pytest
 
@@ -113,15 +114,18 @@ def test_the_context_ends_an_answer(make_engine):
     assert last["a"].finish_reason == "length"
 
 
-def test_stop_tokens_end_an_answer(make_engine, plain):
-    """The token that stops is the last one told."""
+def test_the_end_of_sequence_ends_an_answer(make_engine, plain, monkeypatch):
+    """The token that ends it is the last one told, unless the request ignores it."""
     expected = plain(_prompt(20), 12)
     stop = expected[5]
     engine = make_engine()
-    engine.add(greedy("a", _prompt(20), 12, stop_token_ids=(stop,)))
+    monkeypatch.setattr(engine.model, "config", replace(engine.model.config, eos_ids=(stop,)))
+    engine.add(greedy("heeds", _prompt(20), 12, ignore_eos=False))
+    engine.add(greedy("ignores", _prompt(20), 12))
     answers, last = run(engine)
-    assert expected[: expected.index(stop) + 1] == answers["a"]
-    assert last["a"].finish_reason == "stop"
+    assert expected[: expected.index(stop) + 1] == answers["heeds"]
+    assert last["heeds"].finish_reason == "stop"
+    assert expected == answers["ignores"]
 
 
 @pytest.mark.parametrize(

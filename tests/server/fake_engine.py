@@ -102,7 +102,7 @@ class FakeEngine:
         at_end = request.done >= len(request.text) and not endless
         token = EOS if at_end else request.text[request.done % len(request.text)]
         request.done += 1
-        stopped = (token == EOS and not sampling.ignore_eos) or token in sampling.stop_token_ids
+        stopped = token == EOS and not sampling.ignore_eos
         reason = "stop" if stopped else "length" if request.done >= sampling.max_tokens else None
         if reason is not None:
             del self.requests[message.id]

@@ -54,7 +54,6 @@ def test_every_parameter_reaches_the_engine(server: Running, client: openai.Open
         "top_k": 11,
         "seed": -3,
         "ignore_eos": True,
-        "stop_token_ids": [],
         "logprobs": 2,
     }
 
@@ -69,7 +68,6 @@ def test_the_defaults_are_openais(server: Running, client: openai.OpenAI) -> Non
         "top_k": 0,
         "seed": None,
         "ignore_eos": False,
-        "stop_token_ids": [256],
         "logprobs": None,
     }
 

@@ -153,8 +153,6 @@ class Engine:
 
     def _ending(self, request: Request) -> str | None:
         token, sampling = request.tokens[-1], request.sampling
-        if token in sampling.stop_token_ids:
-            return "stop"
         if token in self.model.config.eos_ids and not sampling.ignore_eos:
             return "stop"
         return "length" if len(request.tokens) >= request.limit else None

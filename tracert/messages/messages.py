@@ -17,7 +17,6 @@ class Sampling(msgspec.Struct, frozen=True, kw_only=True):
     top_k: int = 0
     seed: int | None = None
     ignore_eos: bool = False
-    stop_token_ids: tuple[int, ...] = ()
     logprobs: int | None = None
     """How many alternatives to report a token; None reports nothing."""
 

@@ -44,7 +44,7 @@ def routes(service: Service) -> APIRouter:
             id=f"chatcmpl-{secrets.token_hex(12)}",
             prompts=[prompt],
             n=body.n or 1,
-            sampling=body.sampling(service.tokenizer, max_tokens, alternatives),
+            sampling=body.sampling(max_tokens, alternatives),
             stops=body.stops,
             cache_salt=body.cache_salt or "",
         )

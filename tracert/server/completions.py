@@ -59,7 +59,7 @@ def routes(service: Service) -> APIRouter:
             id=f"cmpl-{secrets.token_hex(12)}",
             prompts=prompts,
             n=n,
-            sampling=body.sampling(service.tokenizer, max_tokens, body.logprobs),
+            sampling=body.sampling(max_tokens, body.logprobs),
             stops=body.stops,
             cache_salt=body.cache_salt or "",
         )

@@ -7,7 +7,6 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from tracert.messages.messages import Sampling
 from tracert.server.body import Body
 from tracert.server.errors import ApiError, bad_parameter
-from tracert.server.tokenizer import Tokenizer
 
 MAX_CHOICES = 128
 _MAX_STOPS = 4
@@ -82,17 +81,15 @@ class SamplingBody(Body):
         if self.stream_options is not None and not self.stream:
             raise bad_parameter("stream_options", "is only allowed with stream: true")
 
-    def sampling(self, tokenizer: Tokenizer, max_tokens: int, logprobs: int | None) -> Sampling:
+    def sampling(self, max_tokens: int, logprobs: int | None) -> Sampling:
         """As the engine wants it."""
-        ignore_eos = bool(self.ignore_eos)
         return Sampling(
             max_tokens=max_tokens,
             temperature=1.0 if self.temperature is None else self.temperature,
             top_p=1.0 if self.top_p is None else self.top_p,
             top_k=max(self.top_k or 0, 0),
             seed=self.seed,
-            ignore_eos=ignore_eos,
-            stop_token_ids=() if ignore_eos else tuple(tokenizer.eos_ids),
+            ignore_eos=bool(self.ignore_eos),
             logprobs=logprobs,
         )
 
