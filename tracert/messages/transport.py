@@ -20,20 +20,7 @@ import zmq
 import zmq.asyncio
 from zmq.utils.monitor import recv_monitor_message
 
-from tracert.messages.messages import (
-    Abort,
-    Died,
-    Dumped,
-    DumpNow,
-    Failed,
-    FromEngine,
-    Generate,
-    Ready,
-    Stats,
-    Stop,
-    ToEngine,
-    Tokens,
-)
+from tracert.messages.messages import FromEngine, ToEngine
 
 _LONGEST_IPC_PATH = 100
 """The kernel allows a socket path 107 bytes."""
@@ -57,7 +44,7 @@ class EngineLink:
         """What the engine's command line is given."""
         self.connected = False
         self._encoder = msgspec.msgpack.Encoder()
-        self._decoder = msgspec.msgpack.Decoder(list[Tokens | Failed | Ready | Stats | Dumped | Died])
+        self._decoder = msgspec.msgpack.Decoder(list[FromEngine])
         self._context = zmq.asyncio.Context()
         self._socket: zmq.asyncio.Socket = self._context.socket(zmq.PAIR)
         self._socket.set_hwm(0)
@@ -81,6 +68,8 @@ class EngineLink:
                 if not frame.done():
                     frame.cancel()
                     break
+                # A frame can overtake the monitor's word that its sender is there.
+                self.connected = True
                 for message in self._decoder.decode(frame.result()):
                     yield message
             while await self._socket.poll(0):
@@ -129,7 +118,7 @@ class ApiLink:
     def __init__(self, address: str) -> None:
         self._parent = os.getppid()
         self._encoder = msgspec.msgpack.Encoder()
-        self._decoder = msgspec.msgpack.Decoder(list[Generate | Abort | DumpNow | Stop])
+        self._decoder = msgspec.msgpack.Decoder(list[ToEngine])
         self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
         self._socket: zmq.Socket[bytes] = self._context.socket(zmq.PAIR)
         self._socket.set_hwm(0)
