@@ -2,7 +2,6 @@
 
 import os
 import shlex
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from tracert_kernels.dispatch import for_device
 from tracert.cli.options import EngineOptions, flags, parse_size
 from tracert.device.open import open_device
 from tracert.engine.config import EngineConfig
+from tracert.engine.loop import WriteDump
 from tracert.engine.step import Engine
 from tracert.faults.catalog import find_fault
 from tracert.memory.layout import KvLayout
@@ -35,8 +35,7 @@ class Assembly:
     engine: Engine
     ring: Ring | None
     ready: Ready
-    write_dump: Callable[[str, dict[str, Any] | None], str | None]
-    """(reason, error) -> path of the dump; None when nothing is recorded."""
+    write_dump: WriteDump
 
     def discard_ring(self) -> None:
         """Remove the ring file: what it holds is in a dump, or nobody will ask."""

@@ -55,7 +55,5 @@ def prepare(slices: Sequence[Slice], page_size: int) -> Prepared:
 
 
 def _phase(slices: Sequence[Slice]) -> str:
-    decoding = sum(part.request.decoding and part.length == 1 for part in slices)
-    if decoding == len(slices):
-        return "decode"
-    return "mixed" if decoding else "prefill"
+    phases = {part.phase for part in slices}
+    return phases.pop() if len(phases) == 1 else "mixed"

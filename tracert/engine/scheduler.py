@@ -6,7 +6,7 @@ arrived last, which is computed again later (preemption by recompute).
 """
 
 from collections import deque
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from tracert.engine.config import EngineConfig
 from tracert.engine.lanes import Lanes
@@ -29,6 +29,11 @@ class Slice(NamedTuple):
     def samples(self) -> bool:
         """Does the step compute the last known token, so that a new one can be sampled?"""
         return self.end == len(self.request.tokens)
+
+    @property
+    def phase(self) -> Literal["prefill", "decode"]:
+        """Does it compute the prompt, or the token drawn last?"""
+        return "decode" if self.request.decoding and self.length == 1 else "prefill"
 
 
 class Scheduler:
@@ -99,7 +104,6 @@ class Scheduler:
 
     def _tell(self, part: Slice, step: int) -> None:
         request = part.request
-        phase = "decode" if request.decoding and part.length == 1 else "prefill"
         self._recorder.schedule(
-            request.number, request.lane, phase, step, part.length, request.computed, len(request.pages)
+            request.number, request.lane, part.phase, step, part.length, request.computed, len(request.pages)
         )
