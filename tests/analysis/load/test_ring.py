@@ -1,0 +1,142 @@
+"""A ring is read as the dump that `tracert recover` would write: every kind, in its own columns."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tracert_analysis.load import Dump, DumpError, open_dump
+
+from tracert.record.access import Clear, Compute, Copy, Extent, Holder, Publish, RowUse
+from tracert.record.layout import Geometry
+from tracert.record.recorder import Keyframe
+from tracert.record.ring import Ring
+from tracert.record.ring_recorder import RingRecorder
+
+REQUEST = Holder("request", 1)
+
+
+def recorded(folder: Path) -> tuple[Ring, RingRecorder]:
+    """A ring of a small engine: two streams, four rows."""
+    ring = Ring.create(folder / "1-1.ring", Geometry(slots=1024, pages=8, page_size=4, rows=4, row_width=8))
+    ring.describe({"config": {"page_size": 4, "kv_pages": 8}, "device": {"name": "sim"}})
+    for stream, name in enumerate(("legacy", "compute", "transfer")):
+        ring.name_stream(stream, name, blocking=not stream)
+    return ring, RingRecorder(ring)
+
+
+def rows(dump: Dump, query: str) -> list[tuple[Any, ...]]:
+    """All rows of a query."""
+    return dump.connection.execute(query).fetchall()
+
+
+def test_every_kind_arrives_whole(tmp_path: Path) -> None:
+    """What the recorder was told, read back from the file."""
+    ring, recorder = recorded(tmp_path)
+    recorder.launch(1, 1, 1, "clear_pages", Clear([Extent(page, 0, 0, 4) for page in range(8)]))
+    recorder.fence_passed(device=True)
+    recorder.arrive(1, "cmpl-1", 5, 16)
+    recorder.match(1, 0, bytes(8), 77, 0, [], [], 1234)
+    recorder.alloc([3, 4], [1, 1], REQUEST)
+    recorder.row_acquire(2, 1, 1)
+    recorder.map(2, 1, 0, [3, 4], [1, 1])
+    recorder.stage(5, 8)
+    recorder.launch(2, 2, 1, "copy_row", Publish(2, 1, 1, 0, [3, 4], [1, 1], 5))
+    fence = recorder.fence_record(1, 2, 1)
+    recorder.fence_wait(1, 1, fence)
+    recorder.schedule(1, 2, "prefill", 1, 5, 0, 2)
+    recorder.launch(
+        3, 1, 2, "forward", Compute("prefill", 1, [RowUse(2, 1, 0, 5, 2)], resources=["write:logits"])
+    )
+    recorder.transaction("begin", 3, 2, 1, 5)
+    recorder.launch(4, 1, 3, "copy_pages", Copy([Extent(3, 1, 0, 4)], [Extent(4, 1, 0, 4)]))
+    recorder.nonfinite(3, 1, 2, 4, [3, 4], [1, 1])
+    recorder.error(719, "LAUNCH_FAILURE", "unspecified launch failure", 1, "sync", {"x": 1})
+    dump = open_dump(str(ring.path))
+
+    assert (17, 0, 0, False, False) == (
+        dump.evidence.events,
+        dump.evidence.lost,
+        dump.evidence.bad_lines,
+        dump.evidence.truncated,
+        dump.evidence.damaged,
+    )
+    assert [(True, 8)] == rows(dump, "SELECT \"all\", page_count FROM event WHERE kind = 'clear'")
+    assert [("cmpl-1", 5, 16)] == rows(
+        dump, "SELECT id, prompt_tokens, max_tokens FROM event WHERE kind = 'arrive'"
+    )
+    assert [("0" * 16, 77, 1234)] == rows(
+        dump, "SELECT digest, identity, lookup_ns FROM event WHERE kind = 'match'"
+    )
+    assert [(3, 1, "request:1"), (4, 1, "request:1")] == rows(dump, "SELECT page, life, owner FROM page_life")
+    assert [(0, 3, 2, 2), (1, 4, 2, 2)] == rows(dump, "SELECT index, page, launch, stream FROM row_content")
+    assert [(2, 5)] == rows(dump, "SELECT page_count, scheduled_tokens FROM event WHERE kind = 'schedule'")
+    assert [("begin", 5)] == rows(dump, "SELECT op, frontier FROM event WHERE kind = 'transaction'")
+    assert [(3, ["write:logits"])] == rows(dump, "SELECT launch, resources FROM event WHERE kind = 'launch'")
+    assert [([[3, 1], [4, 1]], None)] == rows(dump, "SELECT pages, layer FROM event WHERE kind = 'nonfinite'")
+    assert [(719, "LAUNCH_FAILURE", 1, "sync")] == rows(
+        dump, "SELECT code, name, stream, observed_at FROM event WHERE kind = 'error'"
+    )
+    assert [(True,)] == rows(dump, "SELECT happens_before(2, 3)")
+    assert [("read", 3), ("read", 4), ("write", 3), ("write", 4)] == rows(
+        dump, "SELECT mode, page FROM access WHERE launch = 3 ORDER BY ALL"
+    )
+    assert [("TR902",)] == rows(dump, "SELECT code FROM finding")
+    ring.close()
+
+
+def test_a_ring_that_wrapped(tmp_path: Path) -> None:
+    """Its keyframe stands in for what was overwritten."""
+    ring, recorder = recorded(tmp_path)
+    recorder.alloc([3, 4], [1, 1], REQUEST)
+    recorder.row_acquire(2, 1, 1)
+    recorder.launch(1, 2, 1, "copy_row", Publish(2, 1, 1, 0, [3, 4], [1, 1], 5))
+    for number in range(2000):
+        recorder.fence_passed(fence=number)
+    frame = Keyframe()
+    frame.pages.append((3, 1, "held", [(REQUEST, "write"), (Holder("prefix", 2), "read")]))
+    frame.pages.append((4, 1, "free", []))
+    frame.rows.append((2, 1, 1, 1, [(3, 1), (4, 1)]))
+    recorder.keyframe(frame)
+    recorder.launch(2, 1, 1, "forward", Compute("decode", 2, [RowUse(2, 1, 3, 4, 1)]))
+    dump = open_dump(str(ring.path))
+
+    assert dump.evidence.lost > 0
+    assert [(3, "request:1", "write"), (3, "prefix:2", "read")] == rows(
+        dump, "SELECT page, holder, mode FROM holding ORDER BY holder DESC"
+    )
+    assert [(3, None), (4, None)] == rows(dump, "SELECT page, launch FROM row_content ORDER BY index")
+    assert [("write", 3, 1)] == rows(dump, "SELECT mode, page, request FROM launch_writes(2)")
+    assert [(4, None)] == rows(dump, "SELECT page, owner FROM page_life WHERE unheld_seq IS NOT NULL")
+    assert [] == rows(dump, "FROM finding")
+    ring.close()
+
+
+def test_a_directory_with_a_ring_only(tmp_path: Path) -> None:
+    """Nobody has written its dump yet."""
+    ring, recorder = recorded(tmp_path)
+    recorder.fence_passed(device=True)
+    assert 1 == open_dump(str(tmp_path)).evidence.events
+    ring.close()
+
+
+def test_a_broken_ring_is_refused_in_one_line(tmp_path: Path) -> None:
+    """With the recorder's own words."""
+    path = tmp_path / "1-1.ring"
+    path.write_bytes(b"TRCRTRNG" + bytes(100))
+    with pytest.raises(DumpError, match=r"1-1\.ring") as refused:
+        open_dump(str(path))
+    assert "\n" not in str(refused.value)
+
+
+def test_nothing_is_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The dump of a ring is written aside, and gone once it is open."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    rings = tmp_path / "rings"
+    rings.mkdir()
+    ring, recorder = recorded(rings)
+    recorder.fence_passed(device=True)
+    dump = open_dump(str(ring.path))
+    assert (1, [rings]) == (dump.evidence.events, list(tmp_path.iterdir()))
+    assert [ring.path] == list(rings.iterdir())
+    ring.close()
