@@ -98,18 +98,6 @@ def test_positions_are_those_of_every_byte(have: KvLayout, data: st.DataObject) 
     assert one_by_one == {position for run in runs for position in range(*run)}
 
 
-def test_fits_pages_into_bytes() -> None:
-    """A rest below a page is left over; the reserved page counts."""
-    assert layout().pages_that_fit(5000) == 4
-    assert layout().within(5000) == layout(pages=4)
-    with pytest.raises(
-        LayoutError,
-        match=r"^no room for one page: 2047 bytes hold 1 pages of 1024 bytes, and page 0 is reserved; "
-        r"give at least 2048 bytes$",
-    ):
-        layout().pages_that_fit(2047)
-
-
 @pytest.mark.parametrize(
     ("changes", "message"),
     [

@@ -13,9 +13,8 @@ from tracert.cli.options import EngineOptions, flags, parse_size
 from tracert.device.open import open_device
 from tracert.engine.config import EngineConfig
 from tracert.engine.loop import WriteDump
-from tracert.engine.step import Engine
+from tracert.engine.step import Engine, kv_layout
 from tracert.faults.catalog import find_fault
-from tracert.memory.layout import KvLayout
 from tracert.messages.messages import Ready
 from tracert.models.config import ModelConfig
 from tracert.models.decoder import Decoder
@@ -97,12 +96,9 @@ def _device_kind(options: EngineOptions) -> str:
 def _config(options: EngineOptions, model: Decoder) -> EngineConfig:
     shape = model.config
     longest = options.max_model_len or shape.max_position
-    page = KvLayout(
-        2, shape.layers, options.page_size, shape.kv_heads, shape.head_dim, model.dtype
-    ).page_bytes
-    pages = options.kv_pages or parse_size(options.kv_memory) // page
+    page_bytes = kv_layout(model, options.page_size, pages=2).page_bytes
     return EngineConfig(
-        kv_pages=pages,
+        kv_pages=options.kv_pages or parse_size(options.kv_memory) // page_bytes,
         page_size=options.page_size,
         max_model_len=min(longest, shape.max_position),
         max_num_seqs=options.max_num_seqs,
@@ -139,7 +135,7 @@ def _about(options: EngineOptions, config: EngineConfig, model: Decoder, name: s
             "rows": config.max_num_seqs,
             "row_width": config.row_width,
             "kv_dtype": str(model.dtype).removeprefix("torch."),
-            "layout": _layout(config, model.config, model),
+            "layout": kv_layout(model, config.page_size, config.kv_pages).describe(),
             "command": _command(options),
         },
         "model": {"name": name, **_shape(model.config)},
@@ -155,15 +151,6 @@ def _command(options: EngineOptions) -> str:
         name: getattr(options, name) for name in names if getattr(options, name) != getattr(default, name)
     }
     return shlex.join(["tracert", "serve", *flags(changed)])
-
-
-def _layout(config: EngineConfig, shape: ModelConfig, model: Decoder) -> dict[str, Any]:
-    """How token positions map to bytes, for readers of the dump."""
-    return {
-        "order": ["page", "layer", "key_value", "position", "kv_head", "head_dim"],
-        "shape": [config.kv_pages, shape.layers, 2, config.page_size, shape.kv_heads, shape.head_dim],
-        "item_bytes": model.dtype.itemsize,
-    }
 
 
 def _shape(shape: ModelConfig) -> dict[str, Any]:

@@ -1,9 +1,9 @@
 """What an engine is built from: sizes and policies, validated once."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import get_args
 
-PrefixCacheKind = Literal["none", "hash"]
+from tracert.memory.prefix_cache import PrefixCacheKind
 
 
 class ConfigError(ValueError):
@@ -41,8 +41,9 @@ class EngineConfig:
                 f"max_num_batched_tokens ({self.max_num_batched_tokens}) is below max_num_seqs "
                 f"({self.max_num_seqs}): not every sequence could decode in a step"
             )
-        if self.prefix_cache not in ("none", "hash"):
-            raise ConfigError(f"prefix_cache is {self.prefix_cache!r}; it must be none or hash")
+        if self.prefix_cache not in get_args(PrefixCacheKind):
+            known = " or ".join(get_args(PrefixCacheKind))
+            raise ConfigError(f"prefix_cache is {self.prefix_cache!r}; it must be {known}")
 
     @property
     def context_limit(self) -> int:

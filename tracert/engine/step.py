@@ -50,7 +50,7 @@ class Engine:
         self.compute = device.stream("compute")
         self.transfer = device.stream("transfer")
         self.pool = PagePool(recorder, config.kv_pages, config.page_size)
-        self.arena = Arena(recorder, device, _layout(config, model))
+        self.arena = Arena(recorder, device, kv_layout(model, config.page_size, config.kv_pages))
         self.table = BlockTable(
             recorder,
             device,
@@ -203,12 +203,13 @@ class Engine:
         self.cache.check()
 
 
-def _layout(config: EngineConfig, model: Decoder) -> KvLayout:
+def kv_layout(model: Decoder, page_size: int, pages: int) -> KvLayout:
+    """How the keys and values of a model lie in `pages` pages. LayoutError when they cannot."""
     shape = model.config
     return KvLayout(
-        pages=config.kv_pages,
+        pages=pages,
         layers=shape.layers,
-        page_size=config.page_size,
+        page_size=page_size,
         kv_heads=shape.kv_heads,
         head_dim=shape.head_dim,
         dtype=model.dtype,

@@ -4,7 +4,7 @@ Page-major: the bytes of page p are [layers, 2 (K, V), page_size, kv_heads, head
 page is 2 x layers pieces of bytes, and a page is one piece. Knows nothing of who holds a page.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import torch
@@ -72,20 +72,6 @@ class KvLayout:
     def shape(self) -> tuple[int, int, int, int, int, int]:
         """[pages, layers, 2, page_size, kv_heads, head_dim]."""
         return self.pages, self.layers, 2, self.page_size, self.kv_heads, self.head_dim
-
-    def pages_that_fit(self, nbytes: int) -> int:
-        """How many pages of this shape `nbytes` hold, the reserved one counted; LayoutError below two."""
-        pages = nbytes // self.page_bytes
-        if pages < 2:
-            raise LayoutError(
-                f"no room for one page: {nbytes} bytes hold {pages} pages of {self.page_bytes} bytes, and "
-                f"page 0 is reserved; give at least {2 * self.page_bytes} bytes"
-            )
-        return pages
-
-    def within(self, nbytes: int) -> "KvLayout":
-        """The same shape with as many pages as `nbytes` hold."""
-        return replace(self, pages=self.pages_that_fit(nbytes))
 
     def byte_ranges(self, page: int, first: int, end: int) -> list[ByteRange]:
         """The bytes of positions `first..end` of a page, in order; adjoining pieces are one."""
