@@ -218,7 +218,7 @@ def evidence(found: Evidence) -> Iterator[str]:
 
 
 def reproduce(report: Report) -> Iterator[str]:
-    """The command and the schedule that ran."""
+    """The command, and the schedule that it asked for."""
     yield from hanging("command", report.reproduce.command)
     if report.reproduce.schedule:
         yield f"schedule       {shorten(report.reproduce.schedule)}"

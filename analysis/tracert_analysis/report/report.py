@@ -315,7 +315,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Reproduce:
-    """The command and the schedule that ran."""
+    """The command, and the schedule that it asked for."""
 
     command: str
     schedule: str | None
