@@ -60,7 +60,7 @@ def shown(questions: Questions, repetitions: list[Row]) -> Shown:
         return Shown(observed, None if observed is root else "where it visibly went wrong")
     if len(repetitions) > 1:
         code = root["code"]
-        harmful = {row["finding"] for row in questions.rows(HARMFUL.replace("$code", f"'{code}'"))}
+        harmful = {row["finding"] for row in questions.rows(HARMFUL, code=code)}
         chosen = next((row for row in repetitions if row["finding"] in harmful), root)
         if chosen is not root:
             return Shown(chosen, "where the row still named pages that are not meant")

@@ -37,7 +37,7 @@ def page_story(
     # The launch in question may write the page itself: what counts is who did before it.
     before = at if reader is not None else at + 1
     written = questions.ask(f"last writer of page {page}", WRITERS, page=page, before=before)
-    touches = questions.rows(TOUCHES.replace("$page", str(page)).replace("$at", str(at)))
+    touches = questions.rows(TOUCHES, page=page, at=at)
     writer = _writer(acts, written)
     fence, fence_query = _fence(questions, acts, writer, reader, at)
     life = lives.rows[-1]["life"] if lives.rows else None

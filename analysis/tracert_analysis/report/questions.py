@@ -3,7 +3,7 @@
 A question's SQL stands whole, with its values in it, as `tracert sql` takes it.
 """
 
-import json
+from collections.abc import Mapping
 from string import Template
 from typing import Any, NamedTuple
 
@@ -43,22 +43,30 @@ class Questions:
         A history that contradicts itself (the same launch twice) can make a query fail: then there are no
         rows, and `unanswered` says so. One question less is better than no report.
         """
-        text = Template(sql).substitute({name: literal(value) for name, value in values.items()}).strip()
+        text = filled(sql, values)
         if text not in self._told:
             self.asked.append(Query(len(self.asked) + 1, about, text))
             try:
-                rows = self.rows(text)
+                rows = self._fetch(text)
             except duckdb.Error as error:
                 self.unanswered.append(f"{about}: {str(error).splitlines()[0]}")
                 rows = []
             self._told[text] = Told(len(self.asked), rows)
         return self._told[text]
 
-    def rows(self, sql: str) -> list[Row]:
+    def rows(self, sql: str, **values: int | str | None) -> list[Row]:
         """Rows that no line of the report is about: they are not kept."""
-        result = self._connection.execute(sql)
+        return self._fetch(filled(sql, values))
+
+    def _fetch(self, text: str) -> list[Row]:
+        result = self._connection.execute(text)
         names = [column[0] for column in result.description]
         return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
+
+
+def filled(sql: str, values: Mapping[str, int | str | None]) -> str:
+    """The SQL with its values where `$name` stood."""
+    return Template(sql).substitute({name: literal(value) for name, value in values.items()}).strip()
 
 
 def literal(value: int | str | None) -> str:
@@ -68,8 +76,3 @@ def literal(value: int | str | None) -> str:
     if isinstance(value, int):
         return str(value)
     return "'" + value.replace("'", "''") + "'"
-
-
-def parsed(value: Any) -> Any:
-    """A JSON column as values; None stays None."""
-    return json.loads(value) if isinstance(value, str) else value

@@ -89,9 +89,7 @@ def row_story(
         last_writer=Write(last) if last else None,
         previous_writer=Write(writes[1]) if len(writes) > 1 else None,
         last_fence=fence,
-        lives=_lives(
-            tenants, published, questions.rows(USES.replace("$row", str(row)).replace("$at", str(at)))
-        ),
+        lives=_lives(tenants, published, questions.rows(USES, row=row, at=at)),
         leftovers=left,
         queries=(tenants.query, published.query, left_query, fence_query),
     )
