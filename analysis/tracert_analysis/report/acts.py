@@ -26,13 +26,11 @@ class Acts:
 
     def __init__(self, questions: Questions) -> None:
         self._questions = questions
-        self._names = {
-            row["stream"]: row["name"] for row in questions.rows("SELECT stream, name FROM stream_state")
-        }
+        self._names = {row["stream"]: row["name"] for row in questions.rows("FROM _stream")}
 
     def stream_name(self, stream: int) -> str:
         """The engine's name of a stream, as a call would say it."""
-        return self._names.get(stream) or ("legacy" if stream == 0 else f"stream_{stream}")
+        return str(self._names.get(stream, f"stream {stream}"))
 
     def launch(self, launch: int | None) -> tuple[Act | None, int]:
         """The launch of that number and the question's number; no act when the history does not have it."""
