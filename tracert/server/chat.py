@@ -60,7 +60,6 @@ def routes(service: Service) -> APIRouter:
 class _Answer:
     def __init__(self, service: Service, plan: Plan, generation: Generation, logprobs: bool) -> None:
         self._head = {"id": plan.id, "created": int(time.time()), "model": service.config.model}
-        self._n = plan.n
         self._generation = generation
         self._logprobs = logprobs
         self._tokenizer = service.tokenizer
@@ -86,22 +85,14 @@ class _Answer:
             yield {**head, "choices": [], "usage": self._generation.usage()}
 
     async def whole(self) -> Response:
-        texts: list[list[str]] = [[] for _ in range(self._n)]
-        entries: list[list[Entry]] = [[] for _ in range(self._n)]
-        reasons: list[str | None] = [None] * self._n
-        async with aclosing(self._generation.deltas()) as deltas:
-            async for delta in deltas:
-                texts[delta.answer].append(delta.text)
-                entries[delta.answer].extend(delta.entries)
-                reasons[delta.answer] = delta.finish_reason
         choices = [
             {
-                "index": index,
-                "message": {"role": "assistant", "content": "".join(texts[index]), "refusal": None},
-                "logprobs": self._logprobs_of(entries[index]),
-                "finish_reason": reasons[index],
+                "index": answer.answer,
+                "message": {"role": "assistant", "content": answer.text, "refusal": None},
+                "logprobs": self._logprobs_of(answer.entries),
+                "finish_reason": answer.finish_reason,
             }
-            for index in range(self._n)
+            for answer in await self._generation.whole()
         ]
         usage = self._generation.usage()
         return json_response({**self._head, "object": "chat.completion", "choices": choices, "usage": usage})

@@ -102,18 +102,9 @@ class _Answer:
             yield {**self._head, "choices": [], "usage": self._generation.usage()}
 
     async def whole(self) -> Response:
-        count = len(self._plan.prompts) * self._plan.n
-        texts = [[self._echo(index)] for index in range(count)]
-        entries: list[list[Entry]] = [[] for _ in range(count)]
-        reasons: list[str | None] = [None] * count
-        async with aclosing(self._generation.deltas()) as deltas:
-            async for delta in deltas:
-                texts[delta.answer].append(delta.text)
-                entries[delta.answer].extend(delta.entries)
-                reasons[delta.answer] = delta.finish_reason
+        answers = await self._generation.whole()
         choices = [
-            self._choice(Delta(index, "".join(texts[index]), entries[index], reasons[index]))
-            for index in range(count)
+            self._choice(replace(answer, text=self._echo(answer.answer) + answer.text)) for answer in answers
         ]
         return json_response({**self._head, "choices": choices, "usage": self._generation.usage()})
 

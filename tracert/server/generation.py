@@ -1,6 +1,7 @@
 """From a validated request to a stream of what its answers have more."""
 
 from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any
 
@@ -67,6 +68,22 @@ class Generation:
                     inbox.abort(message.id)
                 if not delta.empty:
                     yield delta
+
+    async def whole(self) -> list[Delta]:
+        """All of each answer, in order, once the last has ended. Raises as `deltas`."""
+        parts: list[list[Delta]] = [[] for _ in self._choices]
+        async with aclosing(self.deltas()) as deltas:
+            async for delta in deltas:
+                parts[delta.answer].append(delta)
+        return [
+            Delta(
+                index,
+                "".join(part.text for part in answer),
+                [entry for part in answer for entry in part.entries],
+                answer[-1].finish_reason,
+            )
+            for index, answer in enumerate(parts)
+        ]
 
     def usage(self) -> dict[str, Any]:
         """Tokens so far, in OpenAI's shape. A prompt with n answers counts once."""
