@@ -166,14 +166,16 @@ def test_every_death_is_saved_told_and_survived(
     assert f"/dumps/{reason}.jsonl" in lost.message
 
 
-def test_the_dump_that_the_engine_wrote_is_named_when_recover_has_none() -> None:
-    """Died carries a path; recover that returns None does not hide it."""
+def test_the_dump_that_the_engine_wrote_is_named_and_no_other_written() -> None:
+    """Died carries a path: there is nothing to recover."""
 
     async def scenario(bench: Bench) -> EngineLostError:
         await bench.ready()
-        return await bench.lose("!died-dumped")
+        lost = await bench.lose("!died-dumped")
+        assert bench.deaths == []
+        return lost
 
-    assert drive(scenario).dump == "/dumps/own.jsonl"
+    assert drive(scenario, recover=lambda death: "/dumps/second.jsonl").dump == "/dumps/own.jsonl"
 
 
 def test_nobody_is_told_before_the_dump_is_written_and_the_process_is_gone() -> None:

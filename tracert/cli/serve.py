@@ -41,11 +41,9 @@ def serve(
 
 
 def recover_into(directory: Path) -> "Callable[[EngineDeath], str | None]":
-    """What saves the history of an engine that died without words: a dump from its ring."""
+    """What saves the history of an engine that died without writing a dump: one from its ring."""
 
     def recover_dead(death: "EngineDeath") -> str | None:
-        if death.words is not None and death.words.dump is not None:
-            return death.words.dump
         if death.ring is None:
             return None
         from tracert.record.dump import dump_path

@@ -1,8 +1,8 @@
 """Keeps an engine process serving: starts it, watches it, has its history saved, starts it again.
 
-The order at a death is fixed: the process has ended, then `recover` has run (it writes the dump), then the
-requests in flight are told, then a new engine starts. Knows nothing of HTTP, of rings and of dumps but their
-paths. Everything but `recover` runs in one event loop.
+The order at a death is fixed: the process has ended, then `recover` has run (it writes the dump, if the
+engine did not), then the requests in flight are told, then a new engine starts. Knows nothing of HTTP, of
+rings and of dumps but their paths. Everything but `recover` runs in one event loop.
 """
 
 import asyncio
@@ -34,7 +34,8 @@ from tracert.server.metrics import Metrics
 from tracert.server.process import EngineProcess, EngineStartError
 
 Recover = Callable[[EngineDeath], str | None]
-"""Given a death, write the dump and return its path; None if there is nothing to write. Runs in a thread."""
+"""Given a death without a dump of its own, write one and return its path; None if there is nothing to write.
+Runs in a thread."""
 
 State = Literal["starting", "ready", "down", "stopping", "stopped"]
 
@@ -261,10 +262,13 @@ class Supervisor:
             self._metrics.device_errors.inc()
         self._metrics.engine_lost()
         dump = death.words.dump if death.words is not None else None
-        try:
-            dump = await asyncio.to_thread(self._recover, death) or dump
-        except Exception as error:
-            self._log.error("the dead engine's history could not be saved", error=str(error), pid=death.pid)
+        if dump is None:
+            try:
+                dump = await asyncio.to_thread(self._recover, death)
+            except Exception as error:
+                self._log.error(
+                    "the dead engine's history could not be saved", error=str(error), pid=death.pid
+                )
         where = f"; its history is in {dump}, read it with: tracert postmortem {dump}" if dump else ""
         lost = EngineLostError(f"{death.sentence}{where}", code=death.name, dump=dump)
         self.last_lost = lost
