@@ -1,7 +1,7 @@
 """The API process as the command line assembles it, around the fake engine.
 
-Run as `python -m tests.server.fake_server CONFIG DUMPS [the fake engine's options]`: CONFIG is an AppConfig
-in JSON, DUMPS the folder in which `recover` writes `PID.jsonl`.
+Run as `python -m tests.server.fake_server CONFIG DUMPS [the fake engine's options]`: CONFIG is JSON
+with fields of AppConfig, DUMPS the folder in which `recover` writes `PID.jsonl`.
 """
 
 import json
@@ -19,7 +19,7 @@ from tracert.server.serve import serve
 
 def main() -> int:
     """Assemble and serve."""
-    config = AppConfig(**json.loads(sys.argv[1]))
+    config = AppConfig(**{"host": "127.0.0.1", "max_waiting": 256, **json.loads(sys.argv[1])})
     dumps = Path(sys.argv[2])
     command = [sys.executable, "-m", "tests.server.fake_engine", *sys.argv[3:]]
     structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))

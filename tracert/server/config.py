@@ -9,12 +9,12 @@ class AppConfig:
 
     model: str
     """The name that `/v1/models` shows and requests give."""
-    host: str = "127.0.0.1"
-    port: int = 8000
+    host: str
+    port: int
     """0 takes any free one; the ready line says which."""
-    api_key: str | None = None
-    max_waiting: int = 256
+    max_waiting: int
     """Requests for which no token has come yet; one more is refused with 503 and Retry-After."""
+    api_key: str | None = None
     max_body_bytes: int = 16 * 2**20
     drain_seconds: float = 5.0
     """How long requests in flight may go on when the server is told to stop."""

@@ -29,7 +29,7 @@ class Metrics:
 
         self.engine_up = gauge("engine_up", "1 while the engine serves")
         self.free_kv_pages = gauge("free_kv_pages", "KV pages that nobody holds")
-        self.cached_kv_pages = gauge("cached_kv_pages", "KV pages that the prefix cache could give back")
+        self.cached_kv_pages = gauge("cached_kv_pages", "KV pages that the prefix cache holds, in use or not")
         self.free_snapshots = gauge("free_snapshots", "Snapshot slots that nobody holds")
         self.requests_running = gauge("requests_running", "Requests that hold a row")
         self.requests_waiting = gauge("requests_waiting", "Requests that wait for a row or pages")
