@@ -49,6 +49,14 @@ def test_sequences_of_like_length_are_attended_to_together() -> None:
     assert sorted((span.first, span.end, span.context) for span in made.spans) == [(1, 2, 900), (2, 7, 20)]
 
 
+def test_a_batch_is_no_larger_than_the_caches() -> None:
+    """Past some 5,000 tokens a batch is split, but two sequences may stay together."""
+    made = plan(paged([(1600, 1)] * 5, Shape(dim=16, kv_heads=1, groups=1)))
+    assert sorted(len(batch.tokens) for batch in made.batches) == [2, 3]
+    made = plan(paged([(4000, 1)] * 4, Shape(dim=16, kv_heads=1, groups=1)))
+    assert sorted(len(batch.tokens) for batch in made.batches) == [2, 2]
+
+
 def test_a_common_prefix_is_read_once() -> None:
     """Pages that sequences begin with are shared, but each keeps one of its own to hold its last token."""
     case = paged([(161, 1), (145, 1), (144, 1)], Shape(), prefix=9)

@@ -8,10 +8,11 @@ import torch
 from tracert_kernels.plan import Batch, Plan, Scratch, Span
 from tracert_kernels.twins.bounds import require_within
 
-# Padded pages that cost as much as one more batch, which reads its shared pages again, and shared pages that
-# repay a product of their own: measured on 2 cores.
+# Measured on 2 cores: padded pages that cost as much as one more batch, which reads its shared pages again;
+# shared pages that repay a product of their own; tokens whose keys, widened, still fit the caches.
 _PADDING_PAGES_MAX = 40
 _SHARED_PAGES_MIN = 8
+_BATCH_TOKENS_MAX = 5120
 
 
 def plan(
@@ -51,7 +52,7 @@ def plan(
     page_max = -1
     if every:
         page_max = require_within("page", torch.cat([span.pages for span in every]), sys.maxsize)
-    groups = _grouped([span for span in every if span.end - span.first == 1])
+    groups = _grouped([span for span in every if span.end - span.first == 1], page_size)
     spans = [span for span in every if span.end - span.first > 1]
     return Plan(
         slot_page=slot_page,
@@ -74,7 +75,7 @@ def _shared(spans: Sequence[Span]) -> int:
     return count if count >= _SHARED_PAGES_MIN else 0
 
 
-def _grouped(spans: Sequence[Span]) -> list[list[Span]]:
+def _grouped(spans: Sequence[Span], page_size: int) -> list[list[Span]]:
     """Sequences to attend to together: those with a common prefix, else those of like length."""
     by_prefix: dict[int, list[Span]] = {}
     for span in spans:
@@ -93,7 +94,9 @@ def _grouped(spans: Sequence[Span]) -> list[list[Span]]:
         padding = 0
         for span in sorted(pool, key=lambda span: len(span.pages), reverse=True):
             missing = len(group[0].pages) - len(span.pages) if group else 0
-            if padding + missing > _PADDING_PAGES_MAX + shared:
+            tokens = (len(group) + 1) * (len(span.pages) + missing - shared) * page_size
+            full = len(group) > 1 and tokens > _BATCH_TOKENS_MAX
+            if full or padding + missing > _PADDING_PAGES_MAX + shared:
                 groups.append(group)
                 group, padding, missing = [], 0, 0
             group.append(span)
