@@ -7,7 +7,10 @@ import pytest
 
 from tests.record.rings import new_recorder
 from tracert.cli.main import run
+from tracert.cli.serve import recover_into
+from tracert.messages.messages import Died
 from tracert.record.access import Holder
+from tracert.server.death import EngineDeath
 
 
 @pytest.fixture
@@ -49,3 +52,32 @@ def test_what_is_no_ring_is_one_line(
     assert len(error.splitlines()) == 1
     assert str(path) in error
     assert not path.with_suffix(".jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "reason", "name"),
+    [
+        (None, "killed", "SIGKILL"),
+        (
+            Died(code=719, name="LAUNCH_FAILURE", message="unspecified", dump=None),
+            "device-error",
+            "LAUNCH_FAILURE",
+        ),
+    ],
+)
+def test_a_dead_engine_s_dump_has_its_own_error(
+    words: Died | None, reason: str, name: str, tmp_path: Path
+) -> None:
+    """What it recorded of its failure when it could not write the dump itself; else how it was killed."""
+    recorder = new_recorder(tmp_path)
+    if words is not None:
+        recorder.error(
+            code=719, name=name, message="unspecified", stream=1, observed_at="sync", detail={"sub": 3}
+        )
+    death = EngineDeath(pid=1, ring=str(recorder.ring.path), exit_status=-9, words=words, hung=False)
+    path = recover_into(tmp_path)(death)
+    assert path is not None
+    header = json.loads(Path(path).read_text().splitlines()[0])
+    assert (header["reason"], header["error"]["name"]) == (reason, name)
+    if words is not None:
+        assert header["error"]["detail"] == {"sub": 3}

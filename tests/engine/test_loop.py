@@ -1,6 +1,7 @@
 """The engine process serves until told to stop; a failure is recorded and dumped before it is told."""
 
 from collections import deque
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from tests.engine.conftest import greedy
 from tracert.device.device import DeviceError
 from tracert.engine.loop import serve
 from tracert.messages.messages import Abort, Died, Dumped, DumpNow, Ready, Stats, Stop, Tokens
+from tracert.record.errors import NoRoomError
 
 READY = Ready(model="tiny-random", max_model_len=512, ring=None, pid=1)
 
@@ -86,3 +88,37 @@ def test_a_failure_is_dumped_before_it_is_told(make_engine, raised, reason, code
     assert died == Died(
         code=code, name=name, message=str(raised), dump=f"dump-{reason}", detail=error["detail"]
     )
+
+
+class FullDisk(ScriptedLink):
+    """No dump can be written."""
+
+    def write_dump(self, reason: str, error: dict[str, Any] | None) -> str:
+        raise NoRoomError(Path(f"dump-{reason}.jsonl"), 64, "No space left on device")
+
+
+def test_a_dump_on_request_that_cannot_be_written_ends_nothing(make_engine, plain):
+    """The asker is told why; the request in flight is answered to its end."""
+    engine = make_engine()
+    link = FullDisk([greedy("a", [1, 2], 6)], [DumpNow(token="t")])
+    with pytest.raises(NoRoomError):
+        serve(engine, link, READY, link.write_dump)  # the last dump, at Stop
+    (dumped,) = link.of(Dumped)
+    assert dumped.path is None
+    assert "No space left on device" in dumped.problem
+    assert [token for told in link.of(Tokens) for token in told.tokens] == plain([1, 2], 6)
+    assert not link.of(Died)
+
+
+def test_a_failure_is_told_even_when_its_dump_cannot_be_written(make_engine):
+    """The error that ended the engine is not replaced by the one about its dump."""
+    engine = make_engine()
+
+    def fail() -> None:
+        raise DeviceError(719, "LAUNCH_FAILURE", "unspecified launch failure", stream=1)
+
+    engine.step = fail
+    link = FullDisk([greedy("a", [1, 2, 3], 5)])
+    assert serve(engine, link, READY, link.write_dump) == 1
+    (died,) = link.of(Died)
+    assert (died.code, died.name, died.dump) == (719, "LAUNCH_FAILURE", None)

@@ -84,8 +84,10 @@ class FakeEngine:
                 self.requests.pop(message.id, None)
                 self.link.send(self.stats())
             case DumpNow():
-                path = None if self.options.no_record else f"/dumps/{message.token}.jsonl"
-                self.link.send(Dumped(token=message.token, path=path))
+                nowhere = self.options.no_record or self.options.disk_full
+                path = None if nowhere else f"/dumps/{message.token}.jsonl"
+                problem = "no room" if self.options.disk_full else None
+                self.link.send(Dumped(token=message.token, path=path, problem=problem))
 
     def step(self) -> None:
         """One token each."""
@@ -184,6 +186,7 @@ def main() -> int:
     parser.add_argument("--load-seconds", type=float, default=0.0)
     parser.add_argument("--step-seconds", type=float, default=0.001)
     parser.add_argument("--no-record", action="store_true")
+    parser.add_argument("--disk-full", action="store_true")
     parser.add_argument("--deaf", action="store_true", help="ignore Stop")
     parser.add_argument(
         "--refuse", action="store_true", help="say why on standard error, exit 1 before Ready"

@@ -127,6 +127,15 @@ def test_a_dump_without_recording_is_a_conflict(start_server: StartServer) -> No
     assert (answer.status_code, answer.json()["error"]["code"]) == (409, "no_record")
 
 
+def test_a_dump_that_cannot_be_written_says_why(start_server: StartServer) -> None:
+    """An error of the server's, with the engine's reason; the engine serves on."""
+    with start_server("--disk-full").http() as http:
+        answer = http.post("/debug/dump")
+        assert (answer.status_code, answer.json()["error"]["code"]) == (500, "dump_failed")
+        assert answer.json()["error"]["message"] == "The dump could not be written: no room."
+        assert http.post("/v1/completions", json={"prompt": "a"}).status_code == 200
+
+
 def test_the_api_key_is_asked_for(start_server: StartServer) -> None:
     """Everywhere but at /health and /metrics; with it, a dump may come from anywhere."""
     server = start_server(api_key="s3cret")

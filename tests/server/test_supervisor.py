@@ -327,7 +327,7 @@ def test_a_dump_is_written_on_request() -> None:
 
     async def scenario(bench: Bench) -> str | None:
         await bench.ready()
-        return await bench.supervisor.dump()
+        return (await bench.supervisor.dump()).path
 
     async def dying(bench: Bench) -> None:
         await bench.ready()

@@ -50,7 +50,12 @@ def recover_into(directory: Path) -> "Callable[[EngineDeath], str | None]":
         from tracert.record.recover import recover
 
         target = dump_path(directory, death.reason)
-        error = {"code": death.exit_status, "name": death.name, "message": death.sentence}
+        # An engine that had words has recorded its error, with more detail than is known here.
+        error = (
+            {"code": death.exit_status, "name": death.name, "message": death.sentence}
+            if death.words is None
+            else None
+        )
         return str(recover(Path(death.ring), target, reason=death.reason, error=error).path)
 
     return recover_dead

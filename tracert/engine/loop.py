@@ -63,7 +63,7 @@ def _loop(engine: Engine, link: Link, write_dump: WriteDump) -> None:
                 case Abort():
                     engine.abort(message.id)
                 case DumpNow():
-                    link.send(Dumped(token=message.token, path=write_dump("request", None)))
+                    link.send(_dumped(message, write_dump))
                 case Stop():
                     return
         if engine.busy:
@@ -76,10 +76,24 @@ def _loop(engine: Engine, link: Link, write_dump: WriteDump) -> None:
             link.send(engine.stats())
 
 
+def _dumped(asked: DumpNow, write_dump: WriteDump) -> Dumped:
+    """The dump that was asked for, or why there is none: the requests in flight go on either way."""
+    try:
+        return Dumped(token=asked.token, path=write_dump("request", None))
+    except Exception as failed:
+        return Dumped(token=asked.token, path=None, problem=str(failed))
+
+
 def _last_words(engine: Engine, raised: Exception, write_dump: WriteDump) -> Died:
-    """Record the failure, write the dump, and only then say what happened."""
+    """Record the failure, write the dump, and only then say what happened.
+
+    Without a dump the failure is told all the same: the parent has the ring, and says why if it fails too.
+    """
     reason, error = record_failure(engine.recorder, raised)
-    dump = write_dump(reason, error)
+    try:
+        dump = write_dump(reason, error)
+    except Exception:
+        dump = None
     return Died(
         code=error["code"], name=error["name"], message=error["message"], dump=dump, detail=error["detail"]
     )

@@ -102,10 +102,12 @@ class Stats(Message, frozen=True):
 
 
 class Dumped(Message, frozen=True):
-    """Engine to API: the answer to DumpNow; `path` None when not recording."""
+    """Engine to API: the answer to DumpNow; `path` None when not recording, or there is a `problem`."""
 
     token: str
     path: str | None
+    problem: str | None = None
+    """Why the dump could not be written."""
 
 
 class Died(Message, frozen=True):
@@ -116,6 +118,7 @@ class Died(Message, frozen=True):
     name: str
     message: str
     dump: str | None
+    """None when not recording, or when it could not be written."""
     detail: dict[str, Any] = {}
 
 

@@ -43,15 +43,18 @@ def routes(service: Service) -> APIRouter:
             message = "A dump may only be asked for from this machine, or with an API key (serve --api-key)."
             raise ApiError(403, message, code="forbidden", kind="permission_error")
         try:
-            path = await supervisor.dump()
+            dumped = await supervisor.dump()
         except TimeoutError:
             message = "The engine did not get to writing a dump in time."
             raise ApiError(504, message, code="timeout", kind="engine_error") from None
-        if path is None:
+        if dumped.problem is not None:
+            message = f"The dump could not be written: {dumped.problem}."
+            raise ApiError(500, message, code="dump_failed", kind="server_error")
+        if dumped.path is None:
             raise ApiError(
                 409, "The engine does not record: it was started with --no-record.", code="no_record"
             )
-        return json_response({"dump": path})
+        return json_response({"dump": dumped.path})
 
     return router
 

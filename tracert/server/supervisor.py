@@ -81,7 +81,7 @@ class Supervisor:
         self._stopping = asyncio.Event()
         self._link: EngineLink | None = None
         self._process: EngineProcess | None = None
-        self._dumps: dict[str, asyncio.Future[str | None]] = {}
+        self._dumps: dict[str, asyncio.Future[Dumped]] = {}
         self._answered = False
         self._heard = 0.0
         self._log = structlog.get_logger("tracert.server")
@@ -122,14 +122,14 @@ class Supervisor:
         self._require_engine()
         return self.inflight.submit(requests)
 
-    async def dump(self, timeout: float = 60.0) -> str | None:
-        """Have a dump written while the engine serves on; its path, None when the engine does not record.
+    async def dump(self, timeout: float = 60.0) -> Dumped:
+        """Have a dump written while the engine serves on, and return what the engine says of it.
 
         Raises EngineLostError, and TimeoutError when the engine does not get to it.
         """
         self._require_engine()
         token = secrets.token_hex(8)
-        answer: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()
+        answer: asyncio.Future[Dumped] = asyncio.get_running_loop().create_future()
         self._dumps[token] = answer
         self._send(DumpNow(token=token))
         try:
@@ -234,7 +234,7 @@ class Supervisor:
             case Dumped():
                 answer = self._dumps.pop(message.token, None)
                 if answer is not None and not answer.done():
-                    answer.set_result(message.path)
+                    answer.set_result(message)
             case Ready():
                 self.ready = message
                 self.state = "ready"
