@@ -56,6 +56,13 @@ def test_top_k_and_top_p_cut_the_tail(given, kept):
     assert kept == set(tokens)
 
 
+@pytest.mark.parametrize("given", [{"temperature": 1e-40}, {"temperature": 1e-320}, {"top_p": 1e-50}])
+def test_the_least_values_draw_the_most_likely_token(given):
+    """Values so small that float32 has no number for what they lead to: nothing else is left to draw."""
+    tokens, _ = _sample(LOGITS.expand(100, -1), *(_draw(position, **given) for position in range(100)))
+    assert {1} == set(tokens)
+
+
 def test_a_distribution_that_is_none_is_noticed():
     """One NaN or infinity among the logits of a row, and only that row is marked."""
     rows = torch.stack([LOGITS, LOGITS, LOGITS])

@@ -12,6 +12,8 @@ import torch
 from tracert.device.device import Device, Memory
 
 TOP_LOGPROBS_MAX = 20
+LEAST_TEMPERATURE = 1e-5
+"""A lower one, short of 0, draws as this one: divided by less, logits leave the range of float32."""
 
 
 class Draw(NamedTuple):
@@ -83,7 +85,7 @@ def sample(
 
 def _draw(logits: torch.Tensor, draw: Draw) -> torch.Tensor:
     """Top-k, then top-p, then the Gumbel-max trick with noise from (seed, position)."""
-    scaled = logits / draw.temperature
+    scaled = logits / max(draw.temperature, LEAST_TEMPERATURE)
     if draw.top_k or draw.top_p < 1:
         order = scaled.argsort(descending=True, stable=True)
         kept = scaled[order]
@@ -92,7 +94,9 @@ def _draw(logits: torch.Tensor, draw: Draw) -> torch.Tensor:
         if draw.top_p < 1:
             probability = kept.softmax(dim=-1)
             before = probability.cumsum(dim=-1) - probability
-            kept[before >= draw.top_p] = -torch.inf
+            cut = before >= draw.top_p
+            cut[0] = False  # a top_p that is 0 in float32 would leave nothing
+            kept[cut] = -torch.inf
         scaled = torch.full_like(scaled, -torch.inf).scatter(0, order, kept)
     generator = torch.Generator(device=logits.device)
     generator.manual_seed((draw.seed * 0x9E3779B97F4A7C15 + draw.position) % 2**63)
