@@ -26,7 +26,10 @@ def order_launches(connection: duckdb.DuckDBPyConnection) -> None:
     """Fill `_segment` and `_host`. TooManyStreams, naming the stream, when ids aren't small."""
     width = _width(connection)
     blocking = [
-        row[0] for row in connection.execute("SELECT stream FROM stream_state WHERE blocking").fetchall()
+        row[0]
+        for row in connection.execute(
+            "SELECT stream FROM stream_state WHERE blocking AND stream IS NOT NULL"
+        ).fetchall()
     ]
     collecting = gc.isenabled()
     # Many small tuples and not one cycle: the collector's rounds would cost a quarter of the pass.

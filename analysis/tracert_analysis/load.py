@@ -75,6 +75,19 @@ def open_dump(path: str, *, database: str = ":memory:", memory_limit: str = "4GB
     """
     source = open_source(path)
     frame = read_frame(source)
+    try:
+        return _loaded(source, frame, database, memory_limit, threads)
+    except TooManyStreams as error:
+        raise DumpError(f"{source.name} is damaged: {error}") from None
+    except duckdb.OutOfMemoryException:
+        raise DumpError(
+            f"{source.name} needs more than {memory_limit} of memory: read it elsewhere"
+        ) from None
+    except duckdb.Error as error:
+        raise DumpError(f"{source.name} is damaged: {str(error).splitlines()[0]}") from None
+
+
+def _loaded(source: Source, frame: Frame, database: str, memory_limit: str, threads: int) -> Dump:
     connection = duckdb.connect(database)
     connection.execute(f"SET threads = {threads:d}")
     connection.execute("SET memory_limit = $limit", {"limit": memory_limit})
@@ -83,10 +96,7 @@ def open_dump(path: str, *, database: str = ":memory:", memory_limit: str = "4GB
     for kind, lines in frame.states.items():
         _load_states(connection, kind, lines)
     bad_lines = _load_events(connection, source)
-    try:
-        order_launches(connection)
-    except TooManyStreams as error:
-        raise DumpError(f"{source.name} is damaged: {error}") from None
+    order_launches(connection)
     library.create_state(connection)
     if _has_holes(connection, frame, bad_lines):
         connection.execute("UPDATE _window SET holes = true")
@@ -98,11 +108,12 @@ def open_dump(path: str, *, database: str = ":memory:", memory_limit: str = "4GB
 
 
 def _load_header(connection: duckdb.DuckDBPyConnection, header: dict[str, Any]) -> None:
-    columns = [row[0] for row in connection.execute("DESCRIBE header").fetchall()]
+    columns = {row[0]: row[1] for row in connection.execute("DESCRIBE header").fetchall()}
     values = [header.get(column) for column in columns]
+    places = (f"TRY_CAST(? AS {kind})" for kind in columns.values())
     connection.execute(
-        f"INSERT INTO header VALUES ({', '.join('?' for _ in columns)})",
-        [orjson.dumps(value).decode() if isinstance(value, dict) else value for value in values],
+        f"INSERT INTO header VALUES ({', '.join(places)})",
+        [orjson.dumps(value).decode() if isinstance(value, dict | list) else value for value in values],
     )
 
 
@@ -131,16 +142,12 @@ def _strictly_or_not(connection: duckdb.DuckDBPyConnection, source: Source) -> i
         return 0
     except duckdb.Error:
         pass
-    try:
-        _insert_events(connection, source, tolerant=True)
-        counted = connection.execute(
-            f"SELECT count(*) FROM {_scan(source, {'kind': 'VARCHAR'}, tolerant=True)} WHERE kind IS NULL",
-            {"path": source.path},
-        ).fetchone()
-    except duckdb.Error as error:
-        reason = str(error).splitlines()[0]
-        raise DumpError(f"{source.name} cannot be read: {reason}") from None
-    return int(counted[0]) if counted else 0
+    _insert_events(connection, source, tolerant=True)
+    counted = connection.execute(
+        f"SELECT count(*) FROM {_scan(source, {'kind': 'VARCHAR'}, tolerant=True)} WHERE kind IS NULL",
+        {"path": source.path},
+    ).fetchall()
+    return int(counted[0][0])
 
 
 def _insert_events(connection: duckdb.DuckDBPyConnection, source: Source, *, tolerant: bool) -> None:

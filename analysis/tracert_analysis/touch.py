@@ -84,8 +84,8 @@ class Touches:
         """Position of each group's first use."""
         self._seqs = np.unique(uses.seq)
         self._by_seq = _key(self._group, np.searchsorted(self._seqs, uses.seq), len(self._seqs))
-        self._limit = int(contents.entry.max(initial=0)) + 2
-        """No entry from here on was ever published."""
+        self._limit = min(int(contents.entry.max(initial=0)), len(contents.entry)) + 2
+        """Rows have no more entries than were published."""
         self._steady = np.ones(len(self.heads), bool)
         """Groups whose uses only ever reach further: there the uses that touch an entry are neighbours."""
         for values in (uses.start, uses.end, uses.walked, uses.depth):
@@ -171,13 +171,14 @@ class Touches:
     def _first_published(self, group: Ints, index: Ints) -> Ints:
         """When the generation of a group first published an entry; FOREVER when it never did."""
         contents, uses = self._contents, self._uses
+        width = max(int(contents.entry.max(initial=0)), self._limit)
         tenancies = np.unique(_tenancy(contents.row, contents.generation))
         owner = np.searchsorted(tenancies, _tenancy(contents.row, contents.generation))
-        entries, at = np.unique(_key(owner, contents.entry, self._limit), return_index=True)
+        entries, at = np.unique(_key(owner, contents.entry, width), return_index=True)
         head = self.heads[group]
         tenancy = _tenancy(uses.row[head], uses.generation[head])
         owner = np.searchsorted(tenancies, tenancy)
-        wanted = _key(owner, index, self._limit)
+        wanted = _key(owner, index, width)
         place = np.minimum(np.searchsorted(entries, wanted), max(len(entries) - 1, 0))
         if not len(entries):
             return np.full(len(group), FOREVER, np.int64)
@@ -196,9 +197,9 @@ class Touches:
 
     def _reach(self, reached: Ints, group: Ints, wanted: Ints) -> Ints:
         """Position of the group's first use with `reached > wanted`; right for steady groups only."""
-        limit = int(wanted.max(initial=0)) + 1
-        key = np.maximum.accumulate(_key(self._group, np.minimum(reached, limit), limit))
-        return np.searchsorted(key, _key(group, wanted, limit), side="right")
+        limit = int(reached.max(initial=0)) + 1
+        key = np.maximum.accumulate(_key(self._group, reached, limit))
+        return np.searchsorted(key, _key(group, np.minimum(wanted, limit), limit), side="right")
 
     def _seq_key(self, group: Ints, seq: Ints, *, after: bool) -> Ints:
         """The key of the group's first use behind `seq`, or of the first that is not before it."""

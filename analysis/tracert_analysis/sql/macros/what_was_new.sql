@@ -2,10 +2,10 @@
 -- rarest first. It counts, and claims no cause. Columns: trait, value, support, earlier.
 CREATE MACRO what_was_new(launch) AS TABLE
 WITH
-    this AS (FROM launch AS l WHERE l.launch = launch),
+    this AS (FROM launch AS l WHERE l.launch = launch ORDER BY l.seq LIMIT 1),
     before AS (SELECT l.* FROM launch AS l, this WHERE l.seq < this.seq AND l.kind = this.kind),
     uses AS (
-        SELECT u.seq, count(*) AS rows, max(u.walked) AS walked, max(u.end - u.start) AS positions
+        SELECT u.seq, count(*) AS rows, max(u.walked) AS walked, max(greatest(u.end, u.start) - u.start) AS positions
         FROM _use AS u WHERE u.seq <= (SELECT seq FROM this) GROUP BY u.seq
     ),
     own_use AS (SELECT u.* FROM _use AS u, this WHERE u.seq = this.seq),

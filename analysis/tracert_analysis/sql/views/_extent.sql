@@ -19,4 +19,4 @@ WITH listed AS (
     FROM event WHERE kind IN ('copy', 'clear') AND len(target) > 0
 )
 SELECT seq, launch, stream, ordinal, mode, x[1], x[2], x[3], x[4], source FROM listed
-WHERE len(x) = 4 AND launch IS NOT NULL AND stream IS NOT NULL AND ordinal IS NOT NULL AND list_min(x) >= 0;
+WHERE len(x) = 4 AND launch IS NOT NULL AND stream IS NOT NULL AND ordinal IS NOT NULL AND list_min(x) >= 0 AND list_max(x) < 4294967296;

@@ -33,13 +33,14 @@ WITH
         FROM event AS e, _window AS w WHERE e.kind = 'keyframe_row' AND e.set = w.base_set
     ),
     entries AS (
-        SELECT row, generation, x[1]::UBIGINT AS index, x[2] AS page, x[3] AS life, seq, launch, stream FROM published
+        SELECT row, generation, x[1]::UBIGINT AS index, x[2] AS page, x[3] AS life, seq, launch, stream
+        FROM published WHERE x[1] BETWEEN 0 AND 1048575
         UNION ALL
         SELECT k.row, k.generation, k.x[1], k.x[2], k.x[3], k.seq, NULL, NULL FROM known AS k
-        WHERE NOT EXISTS (
+        WHERE k.x[1] BETWEEN 0 AND 1048575 AND NOT EXISTS (
             FROM published AS p WHERE p.row = k.row AND p.x[1] = k.x[1] AND p.seq < k.seq
         )
     )
 SELECT row_number() OVER (ORDER BY seq, row, index), *, lead(seq) OVER (PARTITION BY row, index ORDER BY seq)
-FROM entries WHERE row IS NOT NULL AND generation IS NOT NULL
+FROM entries WHERE row IS NOT NULL AND generation IS NOT NULL AND page IS NOT NULL AND life IS NOT NULL
 ORDER BY seq, row, index;

@@ -39,6 +39,9 @@ SELECT
     CASE WHEN b.first_seq = 1 THEN NULL ELSE base.set END,
     CASE WHEN b.first_seq = 1 THEN 0 ELSE base.from_seq END,
     false,
-    TRY_CAST(h.config ->> 'page_size' AS UBIGINT),
-    TRY_CAST(h.config ->> 'kv_pages' AS UBIGINT)
+    -- Numbers that no engine has are none.
+    CASE WHEN TRY_CAST(h.config ->> 'page_size' AS UBIGINT) BETWEEN 1 AND 1048576
+        THEN TRY_CAST(h.config ->> 'page_size' AS UBIGINT) END,
+    CASE WHEN TRY_CAST(h.config ->> 'kv_pages' AS UBIGINT) BETWEEN 1 AND 4294967295
+        THEN TRY_CAST(h.config ->> 'kv_pages' AS UBIGINT) END
 FROM bounds AS b, header AS h LEFT JOIN base ON true;
