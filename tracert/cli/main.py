@@ -39,7 +39,10 @@ def run(arguments: Sequence[str]) -> int:
         )
         sys.stdout.flush()
         return int(code or 0)
-    except BrokenPipeError:
+    except (BrokenPipeError, SystemExit) as error:
+        # The argument parser exits with 1 when a command meets a broken pipe.
+        if isinstance(error, SystemExit) and not isinstance(error.__context__, BrokenPipeError):
+            raise
         # The reader of our output went away (`| head`): what is still buffered has nowhere to go.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0

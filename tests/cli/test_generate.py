@@ -1,0 +1,56 @@
+"""`tracert generate`."""
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+GENERATE = [
+    *(sys.executable, "-c", "from tracert.cli.main import main; main()"),
+    *("generate", "hi", "--model", "tiny-random", "--device", "cpu"),
+    *("--kv-pages", "64", "--ring-events", "16384", "--max-model-len", "1000"),
+]
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [(["--max-tokens", "3"], 0), (["--max-model-len", "5"], 1)],
+    ids=["answered", "refused"],
+)
+def test_nothing_is_left_when_nothing_broke(options: list[str], code: int, tmp_path: Path) -> None:
+    """Neither a ring nor a dump, whether the prompt was answered or is too long."""
+    command = [*GENERATE, "--record-dir", str(tmp_path), *options]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert (ended.returncode, len(ended.stderr.splitlines())) == (code, code)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_reader_that_goes_away_is_no_failure(tmp_path: Path) -> None:
+    """`| head` ends it in silence: no error, no dump, no ring."""
+    command = [*GENERATE, "--record-dir", str(tmp_path), "--max-tokens", "500"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.read(1)
+        process.stdout.close()
+        assert process.wait(timeout=60) == 0
+        assert process.stderr.read() == b""
+    assert not list(tmp_path.iterdir())
+
+
+def test_ctrl_c_is_no_failure(tmp_path: Path) -> None:
+    """Exit code 130, no dump, no ring."""
+    command = [*GENERATE, "--record-dir", str(tmp_path), "--max-tokens", "900"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.read(1)
+        time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        process.stdout.read()
+        assert process.wait(timeout=60) == 130
+        assert process.stderr.read() == b""
+    assert not list(tmp_path.iterdir())
