@@ -40,6 +40,13 @@ def test_each_command_has_help(name: str, capsys: pytest.CaptureFixture[str]) ->
         (["postmortem", "dump.jsonl", "--format", "pdf"], "pdf"),
         (["postmortem", "dump.jsonl", "--page", "many"], "'--page'"),
         (["sql", "-"], "give the query on the command line"),
+        (["generate", "hi", "--max-tokens", "9" * 20], "'--max-tokens'"),
+        (["generate", "hi", "--max-num-batched-tokens", "9" * 20], "'--max-num-batched-tokens'"),
+        (["generate", "hi", "--ring-events", str(2**62)], "'--ring-events'"),
+        (["generate", "hi", "--max-model-len", "0"], "'--max-model-len'"),
+        (["serve", "--hang-seconds", "nan"], "'--hang-seconds'"),
+        (["serve", "--max-waiting", "0"], "'--max-waiting'"),
+        (["serve", "--port", "70000"], "'--port'"),
     ],
 )
 def test_wrong_usage_is_one_line_and_exit_code_2(

@@ -123,6 +123,8 @@ def test_an_orderly_stop_leaves_a_dump_and_no_ring(server):
         (["--model", "tiny-random", "--schedule", "chaos"], "random:SEED"),
         (["--model", "tiny-random", "--page-size", "24"], "32"),
         (["--model", "tiny-random", "--record-dir", "/proc/nowhere"], "/proc/nowhere"),
+        (["--model", "tiny-random", "--host", "a..b"], "--host"),
+        (["--model", "tiny-random", "--ring-events", "1024"], "--ring-events 131072 or more"),
     ],
 )
 def test_what_cannot_be_served_is_one_line(tmp_path, options, says):

@@ -6,12 +6,23 @@ with `takes_engine_options`.
 
 import inspect
 from collections.abc import Callable, Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 import msgspec
 import typer
 
 UNITS = {"K": 2**10, "M": 2**20, "G": 2**30}
+
+
+class Range(NamedTuple):
+    """What an option's value must lie within."""
+
+    least: float | None = None
+    most: float | None = None
+
+
+COUNT = Range(1, 2**31 - 1)
+"""Of what is counted or indexed in 32 bits."""
 
 
 class EngineOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -23,22 +34,26 @@ class EngineOptions(msgspec.Struct, frozen=True, kw_only=True):
     schedule: Annotated[
         str, "order in which the simulated device runs launches: eager, fifo, random:SEED, replay:STRING"
     ] = "eager"
-    hang_seconds: Annotated[float, "give up on a synchronise after so long"] = 60.0
+    hang_seconds: Annotated[float, "give up on a synchronise after so long", Range(least=0.001)] = 60.0
     page_size: Annotated[int, "tokens a KV page: 16 to 256"] = 16
-    kv_pages: Annotated[int | None, "KV pages, the reserved one included"] = None
+    kv_pages: Annotated[int | None, "KV pages, the reserved one included", COUNT] = None
     kv_memory: Annotated[str, "memory for KV pages when --kv-pages is not given"] = "512M"
-    max_model_len: Annotated[int | None, "longest prompt and answer; the model's own when not given"] = None
-    max_num_seqs: Annotated[int, "sequences that run at once"] = 16
-    max_num_batched_tokens: Annotated[int, "tokens a step"] = 2048
-    max_prefill_tokens: Annotated[int | None, "tokens of one prompt a step"] = None
-    max_waiting: Annotated[int, "requests that may wait; more get a 503"] = 1024
+    max_model_len: Annotated[
+        int | None, "longest prompt and answer; the model's own when not given", COUNT
+    ] = None
+    max_num_seqs: Annotated[int, "sequences that run at once", COUNT] = 16
+    max_num_batched_tokens: Annotated[int, "tokens a step", COUNT] = 2048
+    max_prefill_tokens: Annotated[int | None, "tokens of one prompt a step", COUNT] = None
+    max_waiting: Annotated[int, "requests that may wait; more get a 503", COUNT] = 1024
     prefix_cache: Annotated[Literal["none", "hash"], "share pages of common prefixes"] = "hash"
     poison_rows: Annotated[bool, "overwrite released block-table rows with an id outside the pool"] = False
     record: Annotated[bool, "keep the history in a ring file"] = True
     record_dir: Annotated[str, "where ring files and dumps go"] = "tracert-records"
-    ring_events: Annotated[int, "records that the ring holds, a power of two; 64 bytes each"] = 2**20
+    ring_events: Annotated[int, "records that the ring holds, a power of two; 64 bytes each", COUNT] = 2**20
     sync_ring: Annotated[
-        float, "write the ring to disk every so many seconds, against power loss; 0: never"
+        float,
+        "write the ring to disk every so many seconds, against power loss; 0: never",
+        Range(least=0),
     ] = 0.0
     fault: Annotated[str | None, "plant this bug (see `tracert scenario list`)"] = None
 
@@ -54,13 +69,15 @@ def takes_engine_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
     parameters = [parameter for name, parameter in own.items() if name != "options"]
     for name, annotation in inspect.get_annotations(EngineOptions).items():
-        kind, text = annotation.__origin__, annotation.__metadata__[0]
+        kind, (text, *bounds) = annotation.__origin__, annotation.__metadata__
+        least, most = bounds[0] if bounds else Range()
+        option = typer.Option(help=text, rich_help_panel="The engine", min=least, max=most)
         parameters.append(
             inspect.Parameter(
                 name,
                 inspect.Parameter.KEYWORD_ONLY,
                 default=fields[name].default,
-                annotation=Annotated[kind, typer.Option(help=text, rich_help_panel="The engine")],
+                annotation=Annotated[kind, option],
             )
         )
     with_options.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]

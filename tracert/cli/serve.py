@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 def serve(
     options: EngineOptions,
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="Port to listen on; 0 takes a free one.")] = 8000,
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes a free one.")
+    ] = 8000,
     api_key: Annotated[
         str | None, typer.Option(envvar="TRACERT_API_KEY", help="Clients must send it as a bearer token.")
     ] = None,

@@ -31,7 +31,7 @@ def serve(config: AppConfig, command: Sequence[str], tokenizer: Tokenizer, recov
     """
     try:
         listening = _listen(config.host, config.port)
-    except OSError as error:
+    except (OSError, UnicodeError) as error:  # UnicodeError: the text cannot be the name of a host
         _complain(_port_problem(config, error))
         return 1
     with listening:
@@ -132,10 +132,11 @@ def _listen(host: str, port: int) -> socket.socket:
     return listening
 
 
-def _port_problem(config: AppConfig, error: OSError) -> str:
+def _port_problem(config: AppConfig, error: OSError | UnicodeError) -> str:
     where = f"port {config.port} of {config.host}"
-    if isinstance(error, socket.gaierror):
-        return f"there is no address named {config.host}: {error.strerror}; choose another with --host"
+    if isinstance(error, socket.gaierror | UnicodeError):
+        why = error if isinstance(error, UnicodeError) else error.strerror
+        return f"there is no address named {config.host!r}: {why}; choose another with --host"
     return f"cannot listen on {where}: {error.strerror}; choose another with --port"
 
 
