@@ -68,7 +68,9 @@ link.close()
         link = EngineLink()
         process = start(body, link.address)
         link.send(
-            Generate(id="r", tokens=[1, 2, 70000], sampling=Sampling(max_tokens=4, seed=-9), cache_salt="s")
+            Generate(
+                id="r", tokens=[1, 2, 70000], sampling=Sampling(max_tokens=4, seed=-9), cache_salt="stop"
+            )
         )
         link.send(Abort(id="gone"))
         link.send(Stop())
@@ -82,7 +84,7 @@ link.close()
             id="r",
             tokens=[1, 2, 70000],
             logprobs=[TokenLogprobs(token=5, logprob=-0.5, top=[(5, -0.5)])],
-            finish_reason="s",
+            finish_reason="stop",
             prompt_tokens=-9,
             cached_tokens=3,
         ),

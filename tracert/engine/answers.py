@@ -2,10 +2,10 @@
 
 from tracert.engine.request import Request
 from tracert.engine.runner import Drawn
-from tracert.messages.messages import Failed, Generate, TokenLogprobs, Tokens
+from tracert.messages.messages import Failed, FinishReason, Generate, TokenLogprobs, Tokens
 
 
-def drawn_tokens(request: Request, index: int, drawn: Drawn, reason: str | None) -> Tokens:
+def drawn_tokens(request: Request, index: int, drawn: Drawn, reason: FinishReason | None) -> Tokens:
     """The last token of `request`, which is entry `index` of the step's results."""
     return Tokens(
         id=request.id,

@@ -25,7 +25,7 @@ from tracert.memory.block_table import BlockTable
 from tracert.memory.layout import KvLayout
 from tracert.memory.pool import PagePool
 from tracert.memory.prefix_cache import Identity, open_cache
-from tracert.messages.messages import Failed, Generate, Stats, Tokens
+from tracert.messages.messages import Failed, FinishReason, Generate, Stats, Tokens
 from tracert.models.decoder import Decoder
 from tracert.record.recorder import Keyframe, Recorder
 
@@ -151,7 +151,7 @@ class Engine:
             self.recorder.finish(request.number, lane, reason)
         return drawn_tokens(request, index, drawn, reason)
 
-    def _ending(self, request: Request) -> str | None:
+    def _ending(self, request: Request) -> FinishReason | None:
         token, sampling = request.tokens[-1], request.sampling
         if token in self.model.config.eos_ids and not sampling.ignore_eos:
             return "stop"

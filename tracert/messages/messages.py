@@ -3,9 +3,11 @@
 Token ids only: text stays in the API process. Knows nothing of HTTP, torch or scheduling.
 """
 
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
+
+FinishReason = Literal["stop", "length"]
 
 
 class Sampling(msgspec.Struct, frozen=True, kw_only=True):
@@ -64,8 +66,7 @@ class Tokens(Message, frozen=True):
     id: str
     tokens: list[int]
     logprobs: list[TokenLogprobs] | None = None
-    finish_reason: str | None = None
-    """stop | length | abort"""
+    finish_reason: FinishReason | None = None
     prompt_tokens: int = 0
     cached_tokens: int = 0
 

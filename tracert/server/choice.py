@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from tracert.messages.messages import TokenLogprobs, Tokens
+from tracert.messages.messages import FinishReason, TokenLogprobs, Tokens
 from tracert.server.stops import StopFilter
 from tracert.server.tokenizer import TextStream
 
@@ -18,13 +18,13 @@ class Entry(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Delta:
-    """What an answer has more; `finish_reason` (stop or length) when there is no more to come."""
+    """What an answer has more; `finish_reason` when there is no more to come."""
 
     answer: int
     """The index of the answer in its request."""
     text: str
     entries: Sequence[Entry]
-    finish_reason: str | None
+    finish_reason: FinishReason | None
 
     @property
     def empty(self) -> bool:
@@ -56,7 +56,7 @@ class Choice:
         text = "".join(self._text_of(message))
         self._shown += len(text)
         self.stopped = self._stops.found
-        finish = "stop" if self.stopped else message.finish_reason
+        finish: FinishReason | None = "stop" if self.stopped else message.finish_reason
         ready = [entry for entry in self._pending if entry.offset < self._shown]
         if finish is not None and not self.stopped:
             ready = self._pending

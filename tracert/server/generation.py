@@ -54,10 +54,6 @@ class Generation:
                     continue
                 if isinstance(message, Failed):
                     raise ApiError.of_failed(message)
-                if message.finish_reason not in (None, "stop", "length"):
-                    raise ApiError(
-                        503, "The engine gave the request up.", code="aborted", kind="engine_error"
-                    )
                 choice = self._choices[message.id]
                 prompt, answer = divmod(choice.index, self._plan.n)
                 if answer == 0:
