@@ -128,7 +128,7 @@ def test_refuses_what_does_not_fit() -> None:
     """Each refusal is one line and changes nothing."""
     bench = Bench(rows=1, width=3)
     handle = bench.table.acquire(1)
-    with pytest.raises(NoRoom, match=r"^no room for a row: all 1 are taken; ask free_rows first$"):
+    with pytest.raises(NoRoom, match=r"^no room for a row: all 1 are taken; release one first$"):
         bench.table.acquire(2)
     with pytest.raises(RowError, match=r"^row 0 has 3 entries, 0 of them mapped: 4 more do not fit$"):
         bench.table.activate(handle, [1, 2, 3, 4], [1] * 4, bench.stream)

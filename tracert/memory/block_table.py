@@ -102,14 +102,10 @@ class BlockTable:
         access = Compute(phase="start", step=0, resources=("write:block_table",))
         return self._device.launch(stream, clear_table, self.memory, access=access)
 
-    def free_rows(self) -> int:
-        """Rows that `acquire` can grant now."""
-        return len(self._free)
-
     def acquire(self, request: int) -> RowHandle:
         """Grant the row that has been free longest, in a new generation; NoRoom when there is none."""
         if not self._free:
-            raise NoRoom(f"no room for a row: all {self.rows} are taken; ask free_rows first")
+            raise NoRoom(f"no room for a row: all {self.rows} are taken; release one first")
         row = self._free.popleft()
         self._generation[row] += 1
         self._request[row] = request

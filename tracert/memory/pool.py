@@ -75,16 +75,12 @@ class PagePool:
         """Pages that `alloc` can grant now."""
         return len(self._free)
 
-    def can_alloc(self, count: int) -> bool:
-        """Would `alloc(count, ...)` succeed?"""
-        return count <= len(self._free)
-
     def alloc(self, count: int, holder: Holder) -> list[int]:
         """Grant `count` pages in new lives, held by `holder` for writing; NoRoom, and none, when short."""
         if count > len(self._free):
             raise NoRoom(
                 f"no room for {count} pages: {len(self._free)} free, {self._tally['held']} held, "
-                f"{self._tally['retired']} retired of {self.pages}; ask can_alloc first"
+                f"{self._tally['retired']} retired of {self.pages}; ask available first"
             )
         if count <= 0:
             return []
