@@ -44,7 +44,7 @@ _NAME = re.compile(r"cudaError[A-Za-z]+")
 
 
 @dataclass(slots=True, eq=False)
-class _Lane:
+class _Queue:
     """A stream: CUDA's handle, and started and finished as counted on the device and seen by the host."""
 
     stream: Stream
@@ -91,7 +91,7 @@ class CudaDevice:
         self._launches = 0
         self._fences = 0
         self._failure: dict[str, Any] | None = None
-        self._lanes: list[_Lane] = []
+        self._queues: list[_Queue] = []
         self._memory: list[torch.Tensor] = []
         """All that was allocated: torch would grant it again while other streams still use it."""
         self._reader = cuda.Stream(self._where)
@@ -106,7 +106,7 @@ class CudaDevice:
 
     def streams(self) -> list[Stream]:
         """All streams, the legacy one first; also after a fault."""
-        return [lane.stream for lane in self._lanes]
+        return [queue.stream for queue in self._queues]
 
     def allocate(self, nbytes: int) -> Memory:
         """`nbytes` of device memory, with undefined contents. MemoryError when there is no room."""
@@ -126,36 +126,36 @@ class CudaDevice:
 
     def launch(self, stream: Stream, kernel: Kernel, *args: Any, access: Access) -> Launch:
         """Enqueue `kernel(*args)`; recorded when its progress mark is enqueued, before the kernel itself."""
-        lane = self._lane(stream)
-        with self._telling(stream.id, "launch"), cuda.stream(lane.handle):
+        queue = self._queue(stream)
+        with self._telling(stream.id, "launch"), cuda.stream(queue.handle):
             placed = [self._place(arg) for arg in args]
-            ordinal = lane.words[0] + 1
-            lane.mark(0, ordinal)
+            ordinal = queue.words[0] + 1
+            queue.mark(0, ordinal)
             self._launches += 1
-            lane.words[0] = ordinal
+            queue.words[0] = ordinal
             launch = Launch(self._launches, stream.id, ordinal)
             self._recorder.launch(launch.id, stream.id, ordinal, kernel.__name__, access)
             kernel(*placed)
-            lane.mark(1, ordinal)
-            lane.bring()
+            queue.mark(1, ordinal)
+            queue.bring()
         return launch
 
     def record(self, stream: Stream) -> Fence:
         """A fence after everything launched on `stream` so far."""
-        lane = self._lane(stream)
+        queue = self._queue(stream)
         with self._telling(stream.id, "record"):
             event = cuda.Event()
-            event.record(lane.handle)
+            event.record(queue.handle)
         self._fences += 1
-        ordinal = lane.words[0]
+        ordinal = queue.words[0]
         seq = self._recorder.fence_record(self._fences, stream.id, ordinal)
         return Fence(self._fences, stream.id, ordinal, seq, _Event(self, event))
 
     def wait(self, stream: Stream, fence: Fence) -> None:
         """Later launches on `stream` start after `fence` has passed."""
-        lane, event = self._lane(stream), self._event(fence)
+        queue, event = self._queue(stream), self._event(fence)
         with self._telling(stream.id, "wait"):
-            lane.handle.wait_event(event)
+            queue.handle.wait_event(event)
         self._recorder.fence_wait(fence.id, stream.id, fence.seq)
 
     def query(self, fence: Fence) -> bool:
@@ -175,13 +175,13 @@ class CudaDevice:
 
     def sync_stream(self, stream: Stream) -> None:
         """Wait for everything launched on the stream; on the legacy stream, on all blocking ones."""
-        lane = self._lane(stream)
-        self._until([lane], stream.id, "sync_stream", {"stream": stream.id})
+        queue = self._queue(stream)
+        self._until([queue], stream.id, "sync_stream", {"stream": stream.id})
         self._recorder.fence_passed(stream=stream.id)
 
     def sync_all(self) -> None:
         """Wait for everything launched."""
-        self._until(self._lanes, None, "sync_all", {"device": True})
+        self._until(self._queues, None, "sync_all", {"device": True})
         self._recorder.fence_passed(device=True)
 
     def read(self, memory: Memory) -> torch.Tensor:
@@ -192,19 +192,19 @@ class CudaDevice:
     def progress(self) -> dict[int, Progress]:
         """Progress words of each stream; also after a fault."""
         self._bring()
-        return {lane.stream.id: Progress(*lane.words[:3]) for lane in self._lanes}
+        return {queue.stream.id: Progress(*queue.words[:3]) for queue in self._queues}
 
     def schedule_string(self) -> str:
         """Empty: the hardware's order is not known."""
         return ""
 
     def _add(self, name: str, handle: Any, *, blocking: bool) -> Stream:
-        stream = Stream(len(self._lanes), name, blocking)
+        stream = Stream(len(self._queues), name, blocking)
         words = self._progress(stream.id) if self._progress else memoryview(array("Q", (0, 0, 0)))
         with cuda.stream(handle):
             counts = torch.zeros(2, dtype=torch.int64, device=self._where)
         seen = torch.zeros(2, dtype=torch.int64, pin_memory=True)
-        self._lanes.append(_Lane(stream, handle, words, counts, seen))
+        self._queues.append(_Queue(stream, handle, words, counts, seen))
         return stream
 
     def _blocking_stream(self) -> Any:
@@ -215,10 +215,10 @@ class CudaDevice:
             cuda.check_error(int(code))
         return cuda.ExternalStream(pointer.value or 0, device=self._where)
 
-    def _lane(self, stream: Stream) -> _Lane:
-        if stream.id >= len(self._lanes) or self._lanes[stream.id].stream != stream:
+    def _queue(self, stream: Stream) -> _Queue:
+        if stream.id >= len(self._queues) or self._queues[stream.id].stream != stream:
             raise ValueError(f"stream {stream.id} ({stream.name}) is not of this device")
-        return self._lanes[stream.id]
+        return self._queues[stream.id]
 
     def _event(self, fence: Fence) -> Any:
         if not isinstance(fence.handle, _Event) or fence.handle.device is not self:
@@ -244,11 +244,11 @@ class CudaDevice:
         observed_at: str,
         target: dict[str, Any],
     ) -> None:
-        """Ask until every event, or a new one on every lane, has passed, or the deadline."""
+        """Ask until every event, or a new one on every queue, has passed, or the deadline."""
         began = time.monotonic()
         with self._telling(stream, observed_at):
             for each in targets:
-                event = each.handle.record_event() if isinstance(each, _Lane) else each
+                event = each.handle.record_event() if isinstance(each, _Queue) else each
                 while not event.query():
                     waited = time.monotonic() - began
                     if waited >= self._hang_seconds:
@@ -259,8 +259,8 @@ class CudaDevice:
         self._bring()
 
     def _bring(self) -> None:
-        for lane in self._lanes:
-            lane.bring()
+        for queue in self._queues:
+            queue.bring()
 
     @contextmanager
     def _telling(self, stream: int | None, observed_at: str) -> Iterator[None]:
