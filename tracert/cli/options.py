@@ -35,7 +35,7 @@ class EngineOptions(msgspec.Struct, frozen=True, kw_only=True):
         str, "order in which the simulated device runs launches: eager, fifo, random:SEED, replay:STRING"
     ] = "eager"
     hang_seconds: Annotated[float, "give up on a synchronise after so long", Range(least=0.001)] = 60.0
-    page_size: Annotated[int, "tokens a KV page: 16 to 256"] = 16
+    page_size: Annotated[int, "tokens a KV page: 16, 32, 64, 128 or 256"] = 16
     kv_pages: Annotated[int | None, "KV pages, the reserved one included", COUNT] = None
     kv_memory: Annotated[str, "memory for KV pages when --kv-pages is not given"] = "512M"
     max_model_len: Annotated[

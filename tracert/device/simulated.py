@@ -75,7 +75,7 @@ class SimDevice:
     ) -> None:
         self.state: Literal["ok", "drained", "unusable"] = "ok"
         self.debug_exception: Exception | None = None
-        """What the kernel raised. For tests of the device alone: no dump and no report may look."""
+        """What the kernel raised, by which the device knows its fault. Besides it, only tests may look."""
         self._recorder = recorder
         self._schedule = parse_schedule(schedule)
         self._memory_limit = memory_limit
