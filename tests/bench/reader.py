@@ -39,7 +39,7 @@ main()
 
 
 class OnLegacy(Serving):
-    """New rows are published on the legacy stream (seed 2)."""
+    """New rows are published on the legacy stream, as in ninfer #210."""
 
     def copy_row(self, row: int, generation: int, pages: list[Page], first: int) -> Launched:
         """As always, but for the first publish of a tenancy."""

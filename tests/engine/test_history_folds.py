@@ -1,4 +1,4 @@
-"""The history folds to the state (design.md, point 10): from the dump alone, through ring and JSON."""
+"""The history folds to the state: from the dump alone, through ring and JSON."""
 
 import json
 import random

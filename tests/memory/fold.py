@@ -1,4 +1,4 @@
-"""Replays recorded events into the state they tell of (design.md, point 10).
+"""Replays recorded events into the state they tell of.
 
 Independent of tracert.memory: it reads events only, so that a wrong event cannot agree by accident.
 """
@@ -20,6 +20,8 @@ class Fold:
         self.tenant: dict[int, tuple[int, int]] = {}
         self.epoch: dict[int, int] = {}
         self.nodes: dict[int, tuple[bytes, int, list[tuple[int, int]], int]] = {}
+        self.cached: dict[tuple[int, int], int] = {}
+        self.newest_node = 0
         for kind, fields in events:
             getattr(self, f"_{kind}", lambda **_: None)(**fields)
 
@@ -76,15 +78,38 @@ class Fold:
     def _insert(
         self, node: int, digest: bytes, parent: int, pages: list[tuple[int, int]], identity: int
     ) -> None:
-        assert node not in self.nodes
+        if node not in self.nodes:
+            assert node > self.newest_node, f"the number of node {node} is used again"
+            assert pages, f"node {node} is new and has no page"
+            self.newest_node = node
         assert parent == 0 or parent in self.nodes
-        self.nodes[node] = digest, parent, pages, identity
+        held = self.nodes.get(node, (b"", 0, [], 0))[2]
+        for page in pages:
+            self._move(page, node)
+        self.nodes[node] = digest, parent, held + pages, identity
+
+    def _move(self, page: tuple[int, int], node: int) -> None:
+        """A page that another node has is one that a split takes from the front of its edge."""
+        former = self.cached.get(page)
+        if former is not None:
+            assert former != node, f"page {page} is cached twice"
+            assert self.nodes[former][2].pop(0) == page
+            assert self.nodes[former][2], f"node {former} was emptied by a split"
+        self.cached[page] = node
 
     def _evict(self, node: int, pages: list[tuple[int, int]]) -> None:
-        assert self.nodes.pop(node)[2] == pages
+        held = self.nodes[node][2]
+        assert pages
+        assert held[-len(pages) :] == pages, "not the end of the edge"
         assert all(parent != node for _, parent, _, _ in self.nodes.values()), "a parent went first"
+        del held[-len(pages) :]
+        for page in pages:
+            del self.cached[page]
+        if not held:
+            del self.nodes[node]
 
-    def _match(self, node: int, pages: list[tuple[int, int]], identity: int, **_: Any) -> None:
+    def _match(self, node: int, digest: bytes, pages: list[tuple[int, int]], identity: int, **_: Any) -> None:
+        assert not node or self.nodes[node][0] == digest
         walked = []
         while node:
             told = self.nodes[node]

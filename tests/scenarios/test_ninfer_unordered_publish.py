@@ -1,4 +1,4 @@
-"""Seed 2: forensics, not theatre. Every verdict here is read from a dump that was not told the fault."""
+"""ninfer #210: forensics, not theatre. Every verdict here is read from a dump that was not told the fault."""
 
 import ast
 import json

@@ -1,4 +1,4 @@
-"""Seed 2: an activation is published on the legacy default stream.
+"""Neroued/ninfer#210: an activation is published on the legacy default stream.
 
 A refactor lost the stream argument of the call that publishes the row of a sequence that starts, and
 the copy fell to a default of stream 0. The engine's own streams are non-blocking, so that nothing

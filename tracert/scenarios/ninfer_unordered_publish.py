@@ -1,4 +1,4 @@
-"""Seed 2: agent traffic on two lanes, each turn a sequence that starts on a row used before.
+"""Neroued/ninfer#210: agent traffic on two lanes, each turn a sequence that starts on a row used before.
 
 Both endings of the report: with rows poisoned at release the forward meets an id outside the pool and
 the device fails; without, it follows the row of the former tenant and answers from its pages.
@@ -39,7 +39,7 @@ _KITCHEN = Conversation(
 
 NINFER_UNORDERED_PUBLISH = Scenario(
     name="ninfer-unordered-publish",
-    summary="a row is published on the default stream while the compute stream follows it (seed 2)",
+    summary="a row is published on the default stream while the compute stream follows it (ninfer #210)",
     fault="ninfer-unordered-publish",
     workload=Workload(conversations=(_ATLAS, _KITCHEN), answer_tokens=24),
     options={"max_num_seqs": 3, "max_model_len": 2048, "kv_pages": 256, "prefix_cache": "hash"},

@@ -32,7 +32,7 @@ def activation(history: History, stream: int) -> tuple[Launched, Launched]:
 
 
 def test_a_publish_on_the_legacy_stream(history: History, told: Read) -> None:
-    """Seed 2: the fence stands on transfer, the publish was launched on stream 0."""
+    """As in ninfer #210: the fence stands on transfer, the publish was launched on stream 0."""
     publish, launch = activation(history, LEGACY)
     (finding,) = told(history)
     expected = {

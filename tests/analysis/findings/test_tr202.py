@@ -27,7 +27,7 @@ def reuse(history: History, stream: int, between: Callable[[History], object]) -
 
 
 def test_a_page_granted_while_another_stream_reads_it(history: History, told: Read) -> None:
-    """Seed 2b: the page was freed with no fence, and granted to a writer on another stream."""
+    """The page was freed with no fence, and granted to a writer on another stream."""
     reader, writer = reuse(history, TRANSFER, lambda _: None)
     (finding,) = told(history)
     assert {

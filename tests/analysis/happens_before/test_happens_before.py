@@ -48,7 +48,7 @@ def test_a_record_alone_orders_nothing() -> None:
 
 
 def test_a_wait_on_the_wrong_stream_orders_nothing() -> None:
-    """Seed 2: the fence stands on a stream that the publish was not launched on."""
+    """As in ninfer #210: the fence stands on a stream that the publish was not launched on."""
     program = Program()
     publish = program.launch(0)
     program.wait(1, program.record(2))
@@ -181,7 +181,7 @@ def test_legacy_joins_blocking_streams() -> None:
 
 @pytest.mark.parametrize("stream", [1, 2])
 def test_streams_that_do_not_block_are_exempt(stream: int) -> None:
-    """Neither side of the legacy stream's rule holds for them: this is seed 2."""
+    """Neither side of the legacy stream's rule holds for them: this is ninfer #210."""
     program = Program()
     a = program.launch(0)
     b = program.launch(stream)
