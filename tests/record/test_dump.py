@@ -189,6 +189,20 @@ def test_what_cannot_be_dumped_is_one_line(tmp_path: Path) -> None:
     assert not list(tmp_path.glob("*.partial"))
 
 
+def test_a_dump_replaces_neither_its_ring_nor_a_pipe(tmp_path: Path) -> None:
+    """Both are still what they were."""
+    ring = told(tmp_path).ring.path
+    before = ring.read_bytes()
+    with pytest.raises(PathError, match="it is the ring that is read"):
+        recover(ring, ring.parent / "." / ring.name)
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(PathError, match="it is no regular file"):
+        recover(ring, pipe)
+    assert ring.read_bytes() == before
+    assert pipe.is_fifo()
+
+
 def test_a_dump_is_named_after_time_and_reason(tmp_path: Path) -> None:
     """Names sort by time, and no dump replaces another."""
     first, second = dump_path(tmp_path, "request"), dump_path(tmp_path, "request")

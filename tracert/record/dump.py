@@ -59,6 +59,7 @@ def write_dump(
     Errors as `image.read`; NoRoomError or PathError when the dump cannot be written.
     """
     image = read(ring)
+    _refuse_to_replace(output, ring)
     partial = output.with_name(output.name + ".partial")
     try:
         output.parent.mkdir(parents=True, exist_ok=True)
@@ -80,6 +81,16 @@ def write_dump(
             raise NoRoomError(output, image.slots.nbytes, failure.strerror or str(failure)) from None
         raise PathError(output, "write the dump", failure.strerror or os.strerror(errno.EIO)) from None
     return Dump(output, len(image.heads), image.lost, image.torn, nbytes)
+
+
+def _refuse_to_replace(output: Path, ring: Path) -> None:
+    """A dump takes the place of an older file: never of its own ring, nor of a device or a pipe."""
+    if output.is_dir() or not output.exists():
+        return
+    if output.samefile(ring):
+        raise PathError(output, "write the dump", "it is the ring that is read")
+    if not output.is_file():
+        raise PathError(output, "write the dump", "it is no regular file")
 
 
 def _write(file: Any, image: Image, reason: str, error: dict[str, Any] | None) -> int:
