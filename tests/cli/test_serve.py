@@ -124,6 +124,7 @@ def test_an_orderly_stop_leaves_a_dump_and_no_ring(server):
         (["--model", "tiny-random", "--page-size", "24"], "32"),
         (["--model", "tiny-random", "--record-dir", "/proc/nowhere"], "/proc/nowhere"),
         (["--model", "tiny-random", "--host", "a..b"], "--host"),
+        (["--model", "tiny-random", "--device", "cuda", "--schedule", "fifo"], "--device cpu"),
         (["--model", "tiny-random", "--ring-events", "1024"], "--ring-events 131072 or more"),
     ],
 )
@@ -136,6 +137,7 @@ def test_what_cannot_be_served_is_one_line(tmp_path, options, says):
     assert len(lines) == 1
     assert says in lines[0]
     assert "Traceback" not in ended.stderr
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_taken_port_is_one_line(tmp_path):

@@ -2,6 +2,8 @@
 
 import os
 import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -39,8 +41,7 @@ class Assembly:
     def discard_ring(self) -> None:
         """Remove the ring file: what it holds is in a dump, or nobody will ask."""
         if self.ring is not None:
-            self.ring.close()
-            self.ring.path.unlink(missing_ok=True)
+            _discard(self.ring)
 
 
 def assemble(options: EngineOptions) -> Assembly:
@@ -53,20 +54,21 @@ def assemble(options: EngineOptions) -> Assembly:
     about = _about(options, config, model, source.name)
     ring = _ring(options, config, about) if options.record else None
     recorder: Recorder = RingRecorder(ring) if ring else NullRecorder()
-    device = open_device(
-        recorder,
-        options.device,
-        schedule=options.schedule,
-        hang_seconds=options.hang_seconds,
-        progress=ring.progress if ring else None,
-    )
-    engine = Engine(recorder, config, device, model, for_device(kind), source.name)
-    if ring:
-        ring.describe({**about, "device": {"name": device.name}})
-        for stream in device.streams():
-            ring.name_stream(stream.id, stream.name, blocking=stream.blocking)
-    if fault:
-        fault.plant(engine)
+    with _discarded_on_error(ring):
+        device = open_device(
+            recorder,
+            options.device,
+            schedule=options.schedule,
+            hang_seconds=options.hang_seconds,
+            progress=ring.progress if ring else None,
+        )
+        engine = Engine(recorder, config, device, model, for_device(kind), source.name)
+        if ring:
+            ring.describe({**about, "device": {"name": device.name}})
+            for stream in device.streams():
+                ring.name_stream(stream.id, stream.name, blocking=stream.blocking)
+        if fault:
+            fault.plant(engine)
     ready = Ready(
         model=source.name,
         max_model_len=config.context_limit,
@@ -82,6 +84,22 @@ def assemble(options: EngineOptions) -> Assembly:
         return str(write_dump(ring.path, target, reason=reason, error=error).path)
 
     return Assembly(engine, ring, ready, dump)
+
+
+@contextmanager
+def _discarded_on_error(ring: Ring | None) -> Iterator[None]:
+    """An engine that could not be assembled, or was told to end meanwhile, has no history to keep."""
+    try:
+        yield
+    except BaseException:
+        if ring is not None:
+            _discard(ring)
+        raise
+
+
+def _discard(ring: Ring) -> None:
+    ring.close()
+    ring.path.unlink(missing_ok=True)
 
 
 def _device_kind(options: EngineOptions) -> str:

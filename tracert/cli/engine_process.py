@@ -23,7 +23,10 @@ def main() -> int:
         from tracert.engine.loop import serve
         from tracert.messages.transport import ApiLink
 
+        # Told to end while it loads, it ends as an error does that leaves nothing behind.
+        signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
         assembly = assemble(options)
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
         link = ApiLink(address)
         try:
             code = serve(assembly.engine, link, assembly.ready, assembly.write_dump)
