@@ -52,8 +52,3 @@ class Request:
     def decoding(self) -> bool:
         """Is the whole prompt computed, and one token after the other to come?"""
         return self.computed >= self.prompt_tokens
-
-    @property
-    def sampled(self) -> int:
-        """Tokens of the answer so far."""
-        return len(self.tokens) - self.prompt_tokens

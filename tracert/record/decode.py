@@ -1,7 +1,7 @@
 """Ring image -> columns -> events, by the schema that the ring carries.
 
-`decode_columns` gives numpy arrays a kind, for whoever loads a ring into tables; `events` gives what a dump
-holds, in seq order. Knows the schema's forms, not what a kind means.
+`decode_columns` gives numpy arrays a kind; `decode` and `events` make of them what a dump holds, in seq
+order. Knows the schema's forms, not what a kind means.
 """
 
 from collections.abc import Iterator

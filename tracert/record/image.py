@@ -62,7 +62,6 @@ class Image:
     """
 
     def __init__(self, path: Path, mapped: Any, size: int) -> None:
-        self.path = path
         self.header = header = _header(path, mapped[:HEADER_SIZE])
         regions = header.regions
         if size < regions.records:
