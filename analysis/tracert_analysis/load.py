@@ -6,6 +6,7 @@ everything else counts. Afterwards the connection can reach no file and no netwo
 locked. It never writes beside the dump, and never imports torch.
 """
 
+import os
 from dataclasses import dataclass
 from typing import Any
 
@@ -68,7 +69,9 @@ class Dump:
     """Kept open: the tables were read from it."""
 
 
-def open_dump(path: str, *, database: str = ":memory:", memory_limit: str = "4GB", threads: int = 2) -> Dump:
+def open_dump(
+    path: str, *, database: str = ":memory:", memory_limit: str = "4GB", threads: int | None = None
+) -> Dump:
     """Read the dump at `path`; `-` is standard input. DumpError when there is none to read.
 
     `database` is a new file to keep the tables in, for another process to open.
@@ -76,7 +79,7 @@ def open_dump(path: str, *, database: str = ":memory:", memory_limit: str = "4GB
     source = open_source(path)
     frame = read_frame(source)
     try:
-        return _loaded(source, frame, database, memory_limit, threads)
+        return _loaded(source, frame, database, memory_limit, threads or min(os.cpu_count() or 1, 4))
     except TooManyStreams as error:
         raise DumpError(f"{source.name} is damaged: {error}") from None
     except duckdb.OutOfMemoryException:

@@ -4,10 +4,11 @@ WITH
         SELECT
             y.page, y.life, y.seq, x.seq AS other_seq, x.mode AS other_mode, y.mode, y.row, y.generation,
             greatest(x.first, y.first) AS first, least(x.end, y.end) AS "end"
-        FROM _near AS y
+        FROM _loose AS o
+        JOIN _near AS y ON o.seq = y.seq
         JOIN launch AS l ON y.seq = l.seq
         JOIN _near AS x
-            ON x.page = y.page AND x.life = y.life AND x.seq < y.seq AND x.stream <> y.stream
+            ON x.page = y.page AND x.life = y.life AND x.seq < y.seq AND x.stream = o.other_stream
             AND x.first < y.end AND y.first < x.end AND (x.mode = 'write' OR y.mode = 'write')
         WHERE l.clock[x.stream + 1] < x.ordinal
         QUALIFY row_number() OVER (PARTITION BY y.page, y.life ORDER BY y.seq, x.seq DESC) = 1

@@ -14,7 +14,27 @@ SELECT page, life, mode, stream, min(first_seq), max(last_seq) FROM touched
 WHERE page NOT IN (SELECT page FROM page_life WHERE owner LIKE 'reserved:%')
 GROUP BY page, life, mode, stream;
 
--- Lives whose accesses must be looked at one by one, for their spans leave open what is ordered.
+-- Launches that touch pages and aren't ordered after every earlier one of another stream that does. All that breaks
+-- an order between accesses is among them; a sound history has none, however often its streams take turns.
+CREATE TABLE _loose (seq UBIGINT, stream USMALLINT, other_stream USMALLINT);
+
+INSERT INTO _loose
+WITH
+    touching AS (
+        SELECT l.seq, l.stream, l.ordinal, l.clock FROM launch AS l
+        SEMI JOIN (SELECT seq FROM _use UNION SELECT seq FROM _extent) AS t ON l.seq = t.seq
+    ),
+    asked AS (
+        SELECT t.seq, t.stream, t.clock, s.stream AS other_stream
+        FROM touching AS t JOIN (SELECT DISTINCT stream FROM touching) AS s ON t.stream <> s.stream
+    )
+-- Where the last launch of a stream is ordered, all before it are.
+SELECT a.seq, a.stream, a.other_stream
+FROM asked AS a ASOF JOIN touching AS x ON a.other_stream = x.stream AND a.seq > x.seq
+WHERE a.clock[x.stream + 1] < x.ordinal;
+
+-- Lives whose accesses must be looked at one by one, for their spans leave open what is ordered. Where nothing is
+-- ordered that may be all of them: then those that can break a rule first are enough to say which it was.
 CREATE TABLE _suspect (page UINTEGER, life UINTEGER);
 
 INSERT INTO _suspect
@@ -22,13 +42,31 @@ WITH
     timed AS (
         SELECT s.*, f.ordinal AS first_ordinal, f.clock AS first_clock, l.ordinal AS last_ordinal
         FROM _span AS s JOIN launch AS f ON s.first_seq = f.seq JOIN launch AS l ON s.last_seq = l.seq
+    ),
+    open AS (
+        SELECT a.page, a.life, a.stream, a.first_seq, a.last_seq, b.stream AS other_stream,
+            b.first_seq AS other_first_seq, b.last_seq AS other_last_seq
+        FROM timed AS a JOIN timed AS b USING (page, life)
+        WHERE a.mode = 'write' AND a.stream <> b.stream
+            AND b.first_clock[a.stream + 1] < a.last_ordinal AND a.first_clock[b.stream + 1] < b.last_ordinal
     )
-SELECT a.page, a.life FROM timed AS a JOIN timed AS b USING (page, life)
-WHERE a.mode = 'write' AND a.stream <> b.stream
-    AND b.first_clock[a.stream + 1] < a.last_ordinal AND a.first_clock[b.stream + 1] < b.last_ordinal
-UNION
-SELECT a.page, a.life FROM _span AS a JOIN _span AS b USING (page)
-WHERE a.life < b.life AND a.stream <> b.stream AND a.last_seq > b.first_seq;
+SELECT page, life FROM (
+    SELECT o.page, o.life, l.seq
+    FROM open AS o
+    ASOF JOIN _loose AS l ON o.stream = l.stream AND o.other_stream = l.other_stream AND o.first_seq <= l.seq
+    WHERE l.seq <= o.last_seq
+    UNION ALL
+    SELECT o.page, o.life, l.seq
+    FROM open AS o
+    ASOF JOIN _loose AS l
+        ON o.other_stream = l.stream AND o.stream = l.other_stream AND o.other_first_seq <= l.seq
+    WHERE l.seq <= o.other_last_seq
+    UNION ALL
+    SELECT a.page, a.life, l.seq
+    FROM _span AS a JOIN _span AS b USING (page)
+    JOIN _loose AS l ON b.first_seq = l.seq AND a.stream = l.other_stream
+    WHERE a.life < b.life AND a.stream <> b.stream AND a.last_seq > b.first_seq
+) GROUP BY page, life ORDER BY min(seq), page, life LIMIT 1024;
 
 -- The accesses of those lives.
 CREATE TABLE _near (
