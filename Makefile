@@ -22,11 +22,14 @@ $(STAMP): pyproject.toml constraints.txt setup.py
 demo: setup  ## serve SmolLM2, drive it, watch it crash, read the report
 	$(BIN)/tracert demo
 
+# Two workers with a thread each: more threads than cores is what slows torch down most.
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist loadfile
+
 test: setup  ## the fast suite
-	$(BIN)/pytest -m "not slow and not gpu"
+	$(PYTEST) -m "not slow and not gpu"
 
 test-all: setup  ## the fast suite and the slow one
-	$(BIN)/pytest -m "not gpu"
+	$(PYTEST) -m "not gpu"
 
 check: setup  ## lint, types, import contracts, generated docs up to date
 	$(BIN)/ruff check .
