@@ -14,7 +14,7 @@ QUERY = re.compile(r"```sql\n(.*?)```", re.DOTALL)
 SECTION = re.compile(r"^## (.+?)\n\n(.*?)(?=^## |\Z)", re.DOTALL | re.MULTILINE)
 
 
-class UnknownCode(Exception):  # noqa: N818 - reads as what it is
+class UnknownCode(Exception):
     """No finding has this code or name; the message lists those that there are."""
 
 

@@ -28,7 +28,7 @@ LOCKS = (
 )
 
 
-class Refused(Exception):  # noqa: N818 - reads as what it is
+class Refused(Exception):
     """The statement is none that may run here."""
 
 

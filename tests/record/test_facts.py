@@ -117,6 +117,17 @@ def test_a_lane_tells_its_frontier_and_open_transaction(tmp_path: Path, native: 
     assert closed == lanes_of(recorder)[1]
 
 
+@pytest.mark.parametrize("native", WRITERS)
+def test_what_a_prefix_hit_spared_is_committed(tmp_path: Path, native: bool) -> None:
+    """The frontier starts where the hit ends; only what is being computed is provisional."""
+    recorder = new_recorder(tmp_path, native=native)
+    recorder.row_acquire(0, 1, 5)
+    recorder.schedule(5, 0, "prefill", 9, 12, 48, 4)
+    recorder.transaction("begin", 7, 0, 5, 60)
+    lane = lanes_of(recorder)[0]
+    assert (60, 48, 12) == (lane["frontier"], lane["committed"], lane["provisional"])
+
+
 class Cut:
     """Memory that lets a number of stores pass; after that nothing is stored any more."""
 

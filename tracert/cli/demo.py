@@ -57,7 +57,9 @@ def demo(
                 f"`tracert scenario run {scenario}`"
             )
         error = outcome.refused.error
-        console.print(f"\n[bold red]HTTP {outcome.refused.status}[/]", end=" ")
+        status = outcome.refused.status
+        told = f"HTTP {status}" if status else "the stream ended with an error:"
+        console.print(f"\n[bold red]{told}[/]", end=" ")
         console.print(str(error.get("message")), markup=False, soft_wrap=True)
         with console.status("the engine starts again"):
             server.wait_until_healthy()

@@ -20,7 +20,7 @@ def recover(
     ] = None,
 ) -> None:
     """Write a dump from the ring of a dead (or live) process."""
-    from tracert.record.recover import recover as write
+    from tracert.record.dump import write_dump
 
-    dump = write(ring, output or ring.with_suffix(".jsonl"), reason="killed")
+    dump = write_dump(ring, output or ring.with_suffix(".jsonl"), reason="killed")
     print(f"{dump.path}: {dump.events} events, {dump.lost} lost, {dump.torn} torn")

@@ -48,8 +48,7 @@ def recover_into(directory: Path) -> "Callable[[EngineDeath], str | None]":
     def recover_dead(death: "EngineDeath") -> str | None:
         if death.ring is None:
             return None
-        from tracert.record.dump import dump_path
-        from tracert.record.recover import recover
+        from tracert.record.dump import dump_path, write_dump
 
         target = dump_path(directory, death.reason)
         # An engine that had words has recorded its error, with more detail than is known here.
@@ -58,6 +57,6 @@ def recover_into(directory: Path) -> "Callable[[EngineDeath], str | None]":
             if death.words is None
             else None
         )
-        return str(recover(Path(death.ring), target, reason=death.reason, error=error).path)
+        return str(write_dump(Path(death.ring), target, reason=death.reason, error=error).path)
 
     return recover_dead

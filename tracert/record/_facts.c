@@ -110,11 +110,13 @@ static void fold_row(Writer *self, const Record *record) {
         lane->scheduled = record->d;
         lane->computed = record->e;
         lane->pages = record->y;
+        /* What a prefix hit or an earlier step has computed is committed. */
+        lane->frontier = lane->committed = record->e;
         break;
     case TRANSACTION:
         if (record->b == self->begin) {
             lane->frontier = record->c;
-            lane->provisional = record->c;
+            lane->provisional = record->c - lane->committed;
             lane->transaction = record->y + 1;
         } else {
             if (record->b == self->commit)

@@ -177,6 +177,8 @@ class Facts:
             u64[lane + 9] = told.d
             u64[lane + 10] = told.e
             u64[lane + 11] = told.y
+            # What a prefix hit or an earlier step has computed is committed.
+            u64[lane + 3] = u64[lane + 4] = told.e
 
     def _transaction(self, told: Told) -> None:
         if told.a >= self._rows:
@@ -184,7 +186,7 @@ class Facts:
         lane, u64 = self._lanes_at + told.a * (LANE_SIZE // 8), self._u64
         if told.b == WORD["begin"]:
             u64[lane + 3] = told.c
-            u64[lane + 5] = told.c
+            u64[lane + 5] = told.c - u64[lane + 4]
             u64[lane + 6] = (told.y + 1) & ABSENT64
         else:
             if told.b == WORD["commit"]:

@@ -24,11 +24,11 @@ class Said(NamedTuple):
 
 
 class Refused(NamedTuple):
-    """A request that failed: HTTP status, OpenAI error object."""
+    """A request that failed: OpenAI error object, and HTTP status unless the answer had begun."""
 
     conversation: str
     turn: int
-    status: int
+    status: int | None
     error: dict[str, object]
 
 
@@ -41,7 +41,7 @@ class HttpOutcome:
 
 
 class _Failure(Exception):
-    def __init__(self, status: int, error: dict[str, object]) -> None:
+    def __init__(self, status: int | None, error: dict[str, object]) -> None:
         super().__init__(str(error.get("message")))
         self.status = status
         self.error = error
@@ -123,8 +123,8 @@ def _stream(
                     continue
                 chunk = json.loads(data)
                 if "error" in chunk:
-                    raise _Failure(int(chunk["error"].get("status", 503)), chunk["error"])
+                    raise _Failure(None, chunk["error"])
                 for choice in chunk["choices"]:
                     yield choice["delta"].get("content") or ""
     except httpx.HTTPError as error:
-        raise _Failure(0, {"message": f"the connection broke: {error}"}) from error
+        raise _Failure(None, {"message": f"the connection broke: {error}"}) from error
