@@ -36,7 +36,13 @@ def serve(
     configure(log_format)
     source = resolve(options.model)
     config = AppConfig(
-        model=source.name, host=host, port=port, api_key=api_key, max_waiting=options.max_waiting
+        model=source.name,
+        host=host,
+        port=port,
+        api_key=api_key,
+        max_waiting=options.max_waiting,
+        # The engine notices a device that hangs by itself; this is for an engine that hangs.
+        hang_seconds=2 * options.hang_seconds,
     )
     command = [sys.executable, "-m", "tracert.cli.engine_process", msgspec.json.encode(options).decode()]
     raise typer.Exit(run(config, command, load_tokenizer(source), recover_into(Path(options.record_dir))))
