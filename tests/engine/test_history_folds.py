@@ -65,8 +65,10 @@ def _as_told(line: dict[str, Any]) -> dict[str, Any]:
     return fields
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_the_dump_folds_to_the_state(make_engine, tmp_path, seed):
+@pytest.mark.parametrize(
+    ("kind", "seed"), [*(("hash", seed) for seed in range(6)), ("radix", 0), ("radix", 1)]
+)
+def test_the_dump_folds_to_the_state(make_engine, tmp_path, kind, seed):
     """Holders, lives, rows and nodes replayed from the events are those of the engine; so are last facts."""
     geometry = Geometry(slots=2**16, pages=20, rows=3, row_width=16)
     ring = Ring.create(tmp_path / "a.ring", geometry)
@@ -77,6 +79,7 @@ def test_the_dump_folds_to_the_state(make_engine, tmp_path, seed):
         max_model_len=256,
         max_num_seqs=3,
         poison_rows=seed % 2 == 0,
+        prefix_cache=kind,
     )
     _live(engine, seed)
     recover(ring.path, tmp_path / "dump.jsonl", reason="request")
@@ -95,8 +98,11 @@ def test_the_dump_folds_to_the_state(make_engine, tmp_path, seed):
         assert told.tenant[row] == (view.generation, view.request)
         assert told.mapped[row] == list(zip(view.pages, view.lives, strict=True))
         assert sorted(told.device_row[row].items()) == list(enumerate(engine.table.published(row)))
-    nodes = {number: node.page for number, node in engine.cache._nodes.items()}
-    assert {number: held[0][0] for number, (_, _, held, _) in told.nodes.items()} == nodes
+    nodes = {
+        number: [node.page] if kind == "hash" else node.pages for number, node in engine.cache._nodes.items()
+    }
+    assert {number: [page for page, _ in held] for number, (_, _, held, _) in told.nodes.items()} == nodes
+    assert nodes
     running = {request.lane: (request.number, request.computed) for request in engine.scheduler.running}
     assert {
         line["row"]: (line["request"], line["committed"]) for line in lanes if line["state"] == "held"

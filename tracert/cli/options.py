@@ -45,7 +45,7 @@ class EngineOptions(msgspec.Struct, frozen=True, kw_only=True):
     max_num_batched_tokens: Annotated[int, "tokens a step", COUNT] = 2048
     max_prefill_tokens: Annotated[int | None, "tokens of one prompt a step", COUNT] = None
     max_waiting: Annotated[int, "requests that may wait; more get a 503", COUNT] = 1024
-    prefix_cache: Annotated[Literal["none", "hash"], "share pages of common prefixes"] = "hash"
+    prefix_cache: Annotated[Literal["none", "hash", "radix"], "share pages of common prefixes"] = "hash"
     poison_rows: Annotated[bool, "overwrite released block-table rows with an id outside the pool"] = False
     record: Annotated[bool, "keep the history in a ring file"] = True
     record_dir: Annotated[str, "where ring files and dumps go"] = "tracert-records"

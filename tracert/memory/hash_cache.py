@@ -16,14 +16,14 @@ away, before them: no node is in the heap twice.
 
 import heapq
 import time
-from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from hashlib import blake2b
 
 from tracert.memory.errors import InvariantError
 from tracert.memory.pool import PagePool
 from tracert.memory.prefix import Identity, Match
+from tracert.memory.prefix_digest import chained as chained
+from tracert.memory.prefix_digest import identity_bytes, identity_key, token_bytes
 from tracert.record.access import Holder
 from tracert.record.recorder import Recorder
 
@@ -32,11 +32,6 @@ Digest = Callable[[bytes, bytes, bytes], bytes]
 
 CURSORS = 1024
 """Requests whose place in the chain is remembered; one forgotten is found again from the root."""
-
-
-def chained(secret: bytes, parent: bytes, block: bytes) -> bytes:
-    """The keyed digest of a page: 16 bytes."""
-    return blake2b(parent + block, digest_size=16, key=secret).digest()
 
 
 @dataclass(slots=True, eq=False)
@@ -94,7 +89,7 @@ class HashCache:
         hit_tokens = len(path) * self._page_size
         took = time.perf_counter_ns() - began
         number = node.number if node else 0
-        key = self._identity_key(identity)
+        key = identity_key(self._secret, identity)
         self._recorder.match(request, number, digest, key, hit_tokens, pages, lives, took)
         return Match(pages, lives, hit_tokens, [found.number for found in path])
 
@@ -208,7 +203,9 @@ class HashCache:
         heapq.heappush(self._heap, (node.used, node.number))
         self._pool.hold([page], Holder("prefix", node.number), "read")
         above = parent.number if parent else 0
-        self._recorder.insert(node.number, digest, above, [page], [life], self._identity_key(identity))
+        self._recorder.insert(
+            node.number, digest, above, [page], [life], identity_key(self._secret, identity)
+        )
         return node
 
     def _remove(self, node: Node) -> None:
@@ -243,15 +240,10 @@ class HashCache:
 
     def _block(self, tokens: Sequence[int], index: int) -> bytes:
         first = index * self._page_size
-        return array("i", tokens[first : first + self._page_size]).tobytes()
+        return token_bytes(tokens[first : first + self._page_size])
 
     def _root(self, identity: Identity) -> bytes:
-        return self._digest(self._secret, b"", repr(tuple(identity)).encode())
-
-    def _identity_key(self, identity: Identity) -> int:
-        """A keyed hash of 53 bits, a whole number to every reader of JSON."""
-        named = blake2b(repr(tuple(identity)).encode(), digest_size=8, key=self._secret).digest()
-        return int.from_bytes(named, "big") >> 11
+        return self._digest(self._secret, b"", identity_bytes(identity))
 
 
 def _same(found: Node, parent: Node | None, identity: Identity, block: bytes) -> bool:

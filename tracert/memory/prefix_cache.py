@@ -19,9 +19,10 @@ from tracert.memory.no_cache import NoCache
 from tracert.memory.pool import PagePool
 from tracert.memory.prefix import Identity as Identity
 from tracert.memory.prefix import Match as Match
+from tracert.memory.radix_cache import RadixCache
 from tracert.record.recorder import Recorder
 
-PrefixCacheKind = Literal["none", "hash"]
+PrefixCacheKind = Literal["none", "hash", "radix"]
 
 
 class PrefixCache(Protocol):
@@ -59,4 +60,5 @@ def open_cache(
     """The cache of a kind. `secret` keys its digests: 16 bytes, random when not given."""
     if kind == "none":
         return NoCache()
-    return HashCache(recorder, pool, secrets.token_bytes(16) if secret is None else secret)
+    key = secrets.token_bytes(16) if secret is None else secret
+    return RadixCache(recorder, pool, key) if kind == "radix" else HashCache(recorder, pool, key)
