@@ -7,7 +7,6 @@ import random
 import statistics
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -15,6 +14,7 @@ from rich.console import Console
 from rich.table import Table
 from tracert_kernels.dispatch import for_device
 
+from tests.models.reference import reference_smollm2
 from tracert.device.simulated import SimDevice
 from tracert.engine.config import EngineConfig
 from tracert.engine.step import Engine
@@ -86,12 +86,7 @@ def _timed(work: Callable[..., None], *args: Any) -> float:
 
 def _transformers() -> Callable[[Sequence[Sequence[int]], int], None]:
     """transformers' own model with the same weights, in bf16."""
-    from transformers import AutoModelForCausalLM
-
-    path = resolve("smollm2").location
-    model = AutoModelForCausalLM.from_pretrained(
-        Path(path).parent, gguf_file=Path(path).name, dtype=torch.bfloat16
-    ).eval()
+    model = reference_smollm2(resolve("smollm2")).to(torch.bfloat16)
 
     def generate(batch: Sequence[Sequence[int]], answer: int) -> None:
         tokens = torch.tensor(batch)
