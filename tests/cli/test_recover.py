@@ -77,6 +77,7 @@ def test_a_dead_engine_s_dump_has_its_own_error(
     death = EngineDeath(pid=1, ring=str(recorder.ring.path), exit_status=-9, words=words, hung=False)
     path = recover_into(tmp_path)(death)
     assert path is not None
+    assert not recorder.ring.path.exists(), "the dump has it all"
     header = json.loads(Path(path).read_text().splitlines()[0])
     assert (header["reason"], header["error"]["name"]) == (reason, name)
     if words is not None:

@@ -99,6 +99,7 @@ def test_kill_9_leaves_a_dump_a_503_and_a_server(server):
     assert running == arrived
     report = as_json(build(dump))
     assert report["findings"] == []
+    assert not list(server.folder.glob(f"{pid}-*.ring")), "the dump has it all"
     server.healthy()
     assert server.engine_pid() != pid
     assert server.client.completions.create(model="tiny-random", prompt="z", max_tokens=2).choices

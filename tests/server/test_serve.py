@@ -55,7 +55,7 @@ def test_a_host_that_is_none_is_one_line(tmp_path: Path) -> None:
     done = run(tmp_path, host="no-such-host.invalid")
     assert done.returncode == 1
     (line,) = complaints(done)
-    assert "there is no address named no-such-host.invalid" in line
+    assert "there is no address named 'no-such-host.invalid'" in line
 
 
 def test_an_engine_that_refuses_ends_the_server_with_its_own_line(tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ class Assembly:
     write_dump: WriteDump
 
     def discard_ring(self) -> None:
-        """Remove the ring file: what it holds is in a dump, or nobody will ask."""
+        """Remove the ring file: nothing went wrong, nobody will ask."""
         if self.ring is not None:
             _discard(self.ring)
 
@@ -81,7 +81,11 @@ def assemble(options: EngineOptions) -> Assembly:
             return None
         ring.device_state(device.state)
         target = dump_path(Path(options.record_dir), reason)
-        return str(write_dump(ring.path, target, reason=reason, error=error).path)
+        written = write_dump(ring.path, target, reason=reason, error=error)
+        if reason != "request":
+            # The last dump has it all: engines that die one after the other must not fill the disk.
+            _discard(ring)
+        return str(written.path)
 
     return Assembly(engine, ring, ready, dump)
 

@@ -29,10 +29,7 @@ def main() -> int:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         link = ApiLink(address)
         try:
-            code = serve(assembly.engine, link, assembly.ready, assembly.write_dump)
-            if code == 0:
-                assembly.discard_ring()
-            return code
+            return serve(assembly.engine, link, assembly.ready, assembly.write_dump)
         finally:
             link.close()
     except Exception as error:

@@ -63,6 +63,8 @@ def recover_into(directory: Path) -> "Callable[[EngineDeath], str | None]":
             if death.words is None
             else None
         )
-        return str(write_dump(Path(death.ring), target, reason=death.reason, error=error).path)
+        written = write_dump(Path(death.ring), target, reason=death.reason, error=error)
+        Path(death.ring).unlink(missing_ok=True)
+        return str(written.path)
 
     return recover_dead
