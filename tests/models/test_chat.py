@@ -83,6 +83,8 @@ def test_tool_use_template() -> None:
     template = ours({"default": "plain", "tool_use": "tools"})
     assert template.render([]) == "plain"
     assert template.render([], TOOLS) == "tools"
+    assert (template.source(False), template.source(True)) == ("plain", "tools")
+    assert (ours({"default": "plain"}).source(True), ours({}).source(True)) == ("plain", None)
 
 
 def test_date() -> None:

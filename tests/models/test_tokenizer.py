@@ -39,10 +39,10 @@ def pieces(tokenizer: Tokenizer, ids: list[int], *, skip_special: bool = True) -
 @pytest.mark.parametrize("tokenizer", [BYTES, BYTE_LEVEL, SENTENCE_PIECE])
 @given(text=st.text())
 def test_round_trip(tokenizer: Tokenizer, text: str) -> None:
-    """Every text comes back, streamed or whole, and no piece has half a character."""
+    """Every text comes back, streamed or whole, special tokens spelt out too; no piece has half a character."""
     # Sentence pieces drop what they write before a text, so one that begins with it is not kept apart.
     text = text.replace("▁", "_")
-    ids = tokenizer.encode(text)
+    ids = tokenizer.encode(text, parse_special=False)
     assert text == tokenizer.decode(ids)
     found = pieces(tokenizer, ids)
     assert text == "".join(found)
@@ -60,6 +60,18 @@ def test_stream_adds_up_to_decode(tokenizer: Tokenizer, skip_special: bool, data
     stream = tokenizer.stream(skip_special=skip_special)
     cut = data.draw(st.integers(0, len(ids)))
     assert expected == stream.push(ids[:cut]) + stream.push(ids[cut:]) + stream.finish()
+
+
+@pytest.mark.parametrize(
+    ("tokenizer", "kept", "left"),
+    [(BYTE_LEVEL, "<|im_start|>", "<|im_end|>"), (SENTENCE_PIECE, "<s>", "</s>")],
+)
+def test_marks_are_kept(tokenizer: Tokenizer, kept: str, left: str) -> None:
+    """A stream leaves special tokens out, but those that it was told to keep."""
+    ids = tokenizer.encode(f"{kept}a{left}", add_special=False)
+    for keep, expected in (([kept], f"{kept}a"), ([], "a")):
+        stream = tokenizer.stream(keep=keep)
+        assert expected == (stream.push(ids) + stream.finish()).replace(" ", "")
 
 
 def test_half_a_character_waits() -> None:

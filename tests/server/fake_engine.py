@@ -1,9 +1,10 @@
 """A real process that speaks the messages and computes nothing: bytes in, bytes out.
 
 Run as `python -m tests.server.fake_engine [options] ADDRESS`. It answers a prompt with the prompt itself, a
-byte a token, then EOS. Words in the prompt make it misbehave (see `misbehave` and `token`). With `--log FILE`
-it writes every message that it gets as a JSON line, so that a test sees what the engine saw. Ids: bytes,
-256 = EOS, 257 = BOS. Prompt tokens that an earlier prompt with the same salt had are cached, in pages of 16.
+byte a token, then EOS; or with what stands between `!say ` and ` !said` in it. Words in the prompt make it
+misbehave (see `misbehave` and `token`). With `--log FILE` it writes every message that it gets as a JSON
+line, so that a test sees what the engine saw. Ids: bytes, 256 = EOS, 257 = BOS. Prompt tokens that an earlier
+prompt with the same salt had are cached, in pages of 16.
 """
 
 import argparse
@@ -20,6 +21,7 @@ from tracert.messages.messages import (
     Dumped,
     DumpNow,
     Failed,
+    FinishReason,
     FromEngine,
     Generate,
     Ready,
@@ -44,6 +46,8 @@ class Request:
         self.message = message
         self.cached = cached
         self.text = bytes(token for token in message.tokens if token < 256)
+        _, say, told = self.text.rpartition(b"!say ")
+        self.answer = told.partition(b" !said")[0] if say else self.text
         self.done = 0
 
 
@@ -101,11 +105,13 @@ class FakeEngine:
         """The next token of a request; drops the request when it was the last."""
         message, sampling = request.message, request.message.sampling
         endless = b"!endless" in request.text
-        at_end = request.done >= len(request.text) and not endless
-        token = EOS if at_end else request.text[request.done % len(request.text)]
+        at_end = request.done >= len(request.answer) and not endless
+        token = EOS if at_end else request.answer[request.done % len(request.answer)]
         request.done += 1
         stopped = token == EOS and not sampling.ignore_eos
-        reason = "stop" if stopped else "length" if request.done >= sampling.max_tokens else None
+        reason: FinishReason | None = (
+            "stop" if stopped else "length" if request.done >= sampling.max_tokens else None
+        )
         if reason is not None:
             del self.requests[message.id]
         logprobs = None

@@ -125,12 +125,12 @@ def test_a_template_that_refuses_is_a_bad_request(client: openai.OpenAI) -> None
     [
         ([], "messages", "at least one message"),
         ([7], "messages[0]", "must be an object"),
-        ([{"content": "x"}], "messages[0].role", "must be one of system, developer, user, assistant"),
+        ([{"content": "x"}], "messages[0].role", "must be one of system, developer, user, assistant, tool"),
         ([*HELLO, {"role": "robot", "content": "x"}], "messages[1].role", "must be one of"),
         (
-            [{"role": "tool", "content": "x", "tool_call_id": "1"}],
-            "messages[0].role",
-            "tools are not supported",
+            [{"role": "tool", "content": "x"}],
+            "messages[0].tool_call_id",
+            "must be the id of the call",
         ),
         ([{"role": "user", "content": 5}], "messages[0].content", "must be a string or a list of text parts"),
         ([{"role": "user"}], "messages[0].content", "must be a string"),
@@ -140,7 +140,7 @@ def test_a_template_that_refuses_is_a_bad_request(client: openai.OpenAI) -> None
             "only parts of type text are supported, not 'image_url'",
         ),
         (
-            [{"role": "assistant", "content": "x", "tool_calls": [{"id": "1"}]}],
+            [{"role": "user", "content": "x", "tool_calls": [{"id": "1"}]}],
             "messages[0].tool_calls",
             "is not supported",
         ),
@@ -156,8 +156,7 @@ def test_bad_messages_are_named(client: openai.OpenAI, messages: list[Any], para
 @pytest.mark.parametrize(
     ("options", "param"),
     [
-        ({"tools": [{"type": "function", "function": {"name": "f"}}]}, "tools"),
-        ({"tool_choice": "required"}, "tool_choice"),
+        ({"extra_body": {"functions": [{"name": "f"}]}}, "functions"),
         ({"response_format": {"type": "json_object"}}, "response_format"),
         ({"top_logprobs": 3}, "top_logprobs"),
         ({"extra_body": {"chat_template_kwargs": {"tools": []}}}, "chat_template_kwargs"),

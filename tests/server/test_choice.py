@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.server.byte_tokenizer import ByteTokenizer
-from tracert.messages.messages import TokenLogprobs, Tokens
+from tracert.messages.messages import FinishReason, TokenLogprobs, Tokens
 from tracert.server.choice import Choice, Delta, Entry
 
 
@@ -13,7 +13,7 @@ def make(stops: list[str] | None = None) -> Choice:
     return Choice(3, ByteTokenizer().stream(), stops or [], ByteTokenizer.eos_ids)
 
 
-def tokens(ids: list[int], finish: str | None = None, logprobs: bool = False) -> Tokens:
+def tokens(ids: list[int], finish: FinishReason | None = None, logprobs: bool = False) -> Tokens:
     """A message with tokens."""
     entries = [TokenLogprobs(token=id_, logprob=-0.5) for id_ in ids] if logprobs else None
     return Tokens(id="r", tokens=ids, logprobs=entries, finish_reason=finish)

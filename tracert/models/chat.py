@@ -55,6 +55,10 @@ class ChatTemplate:
     where: str
     """Where the template was looked for, for error messages."""
 
+    def source(self, tools: bool) -> str | None:
+        """The template for a conversation with or without tools; None when there is none."""
+        return self.templates.get("tool_use" if tools and "tool_use" in self.templates else "default")
+
     def render(
         self,
         messages: Sequence[Mapping[str, Any]],
@@ -66,8 +70,8 @@ class ChatTemplate:
 
         ChatError when there is no template, or it refuses these messages.
         """
-        name = "tool_use" if tools and "tool_use" in self.templates else "default"
-        if name not in self.templates:
+        source = self.source(bool(tools))
+        if source is None:
             raise ChatError(
                 f"{self.where}: the model has no chat template; add a chat_template.jinja, "
                 "or send a plain prompt to /v1/completions"
@@ -81,7 +85,7 @@ class ChatTemplate:
         }
         variables.setdefault("documents", None)
         try:
-            return _environment().from_string(self.templates[name]).render(variables)
+            return _environment().from_string(source).render(variables)
         except _RefusedError as error:
             raise ChatError(f"the chat template refuses the messages: {_line(error)}") from error
         except Exception as error:

@@ -4,7 +4,7 @@ Wraps the tokenizers library; where the vocabulary comes from is the business of
 """
 
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -29,7 +29,7 @@ class Tokenizer:
         added = backend.get_added_tokens_decoder()
         self.vocab = max((backend.get_vocab_size(with_added_tokens=False), *(id_ + 1 for id_ in added)))
         """Ids below this may have a text; a model may have more of them (padding)."""
-        self._special = frozenset(id_ for id_, token in added.items() if token.special)
+        self._special = {id_: token.content for id_, token in added.items() if token.special}
         self._byte_level = isinstance(backend.decoder, decoders.ByteLevel)
         self._bytes: dict[int, bytes] = {}
 
@@ -50,11 +50,17 @@ class Tokenizer:
         text: str = self._backend.decode(list(ids), skip_special_tokens=skip_special)
         return text
 
-    def stream(self, *, skip_special: bool = True) -> TextStream:
-        """For the text of ids that come one by one; the pieces add up to what `decode` gives."""
+    def stream(self, *, skip_special: bool = True, keep: Collection[str] = ()) -> TextStream:
+        """For the text of ids that come one by one; the pieces add up to what `decode` gives.
+
+        `keep`: special tokens that are not skipped. Some models have the marks of their tool calls as such.
+        """
+        hidden = {id_ for id_, text in self._special.items() if skip_special and text not in keep}
         if self._byte_level:
-            return ByteStream(self._visible_bytes if skip_special else self.token_bytes)
-        return WindowStream(lambda ids: self.decode(ids, skip_special=skip_special))
+            return ByteStream(lambda id_: b"" if id_ in hidden else self.token_bytes(id_))
+        return WindowStream(
+            lambda ids: self.decode([id_ for id_ in ids if id_ not in hidden], skip_special=False)
+        )
 
     def token_bytes(self, id_: int) -> bytes:
         """The bytes that one id stands for, special ones spelt out; empty for an unknown id."""
@@ -80,8 +86,9 @@ class Tokenizer:
         """The prompt that the messages make (`ChatTemplate.render`). Encode it with `add_special=False`."""
         return self.chat.render(messages, tools, add_generation_prompt, **kwargs)
 
-    def _visible_bytes(self, id_: int) -> bytes:
-        return b"" if id_ in self._special else self.token_bytes(id_)
+    def chat_template(self, tools: bool) -> str | None:
+        """The template that `render_chat` uses with or without tools; None when the model has none."""
+        return self.chat.source(tools)
 
 
 def bytes_of_token(token: str) -> bytes:

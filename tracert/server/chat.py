@@ -3,6 +3,7 @@
 import asyncio
 import secrets
 import time
+from collections import defaultdict
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from typing import Any
@@ -13,13 +14,19 @@ from starlette.responses import Response
 
 from tracert.server.body import read_body
 from tracert.server.chat_body import ChatBody, encode_chat
+from tracert.server.chat_message import MessageStream, finish_reason, message_of
 from tracert.server.choice import Entry
 from tracert.server.errors import bad_parameter, json_response
 from tracert.server.generation import Generation, Plan
+from tracert.server.reasoning_parser import ReasoningParser
 from tracert.server.sampling_body import fit
 from tracert.server.service import Service
+from tracert.server.speech import SpeechReader
 from tracert.server.stream import EventStream, while_connected
 from tracert.server.tokenizer import Tokenizer
+from tracert.server.tool_call import ToolCall
+from tracert.server.tool_parser import ToolParser
+from tracert.server.tools_body import offered_tools, schemas_of
 
 
 def routes(service: Service) -> APIRouter:
@@ -33,20 +40,30 @@ def routes(service: Service) -> APIRouter:
         body.check_stream_options()
         context = service.context_length()
         alternatives = body.alternatives
+        tools = offered_tools(body.tools, body.tool_choice)
         prompt = await asyncio.to_thread(
-            encode_chat, body.messages, body.chat_template_kwargs, service.tokenizer
+            encode_chat, body.messages, tools, body.chat_template_kwargs, service.tokenizer
         )
-        if not prompt:
+        if not prompt.tokens:
             raise bad_parameter("messages", "the model's chat template makes an empty prompt of them")
         asked = body.max_completion_tokens or body.max_tokens
-        max_tokens = fit(len(prompt), asked, context, context, "messages")
+        max_tokens = fit(len(prompt.tokens), asked, context, context, "messages")
+
+        def reader() -> SpeechReader:
+            return SpeechReader(
+                ReasoningParser(prompt.reasoning) if prompt.dialect.reasoning else None,
+                ToolParser(schemas_of(tools)) if tools else None,
+                one_call=body.parallel_tool_calls is False,
+            )
+
         plan = Plan(
             id=f"chatcmpl-{secrets.token_hex(12)}",
-            prompts=[prompt],
+            prompts=[prompt.tokens],
             n=body.n or 1,
             sampling=body.sampling(max_tokens, alternatives),
             stops=body.stops,
             cache_salt=body.cache_salt or "",
+            reader=reader,
         )
         generation = Generation(service, plan)
         answer = _Answer(service, plan, generation, alternatives is not None)
@@ -66,21 +83,23 @@ class _Answer:
 
     async def events(self, include_usage: bool) -> AsyncGenerator[dict[str, Any], None]:
         head = {**self._head, "object": "chat.completion.chunk"}
-        begun: set[int] = set()
+        messages: defaultdict[int, MessageStream] = defaultdict(MessageStream)
         usage = {"usage": None} if include_usage else {}
         async with aclosing(self._generation.deltas()) as deltas:
             async for delta in deltas:
-                said = {} if delta.answer in begun else {"role": "assistant"}
-                if delta.text or delta.answer not in begun:
-                    said["content"] = delta.text
-                begun.add(delta.answer)
-                choice = {
-                    "index": delta.answer,
-                    "delta": said,
-                    "logprobs": self._logprobs_of(delta.entries),
-                    "finish_reason": delta.finish_reason,
-                }
-                yield {**head, "choices": [choice], **usage}
+                message = messages[delta.answer]
+                said = message.deltas(delta.parts)
+                for number, piece in enumerate(said, 1):
+                    is_last = number == len(said)
+                    choice = {
+                        "index": delta.answer,
+                        "delta": piece,
+                        "logprobs": self._logprobs_of(delta.entries if is_last else ()),
+                        "finish_reason": finish_reason(delta.finish_reason, message.calls)
+                        if is_last
+                        else None,
+                    }
+                    yield {**head, "choices": [choice], **usage}
         if include_usage:
             yield {**head, "choices": [], "usage": self._generation.usage()}
 
@@ -88,9 +107,11 @@ class _Answer:
         choices = [
             {
                 "index": answer.answer,
-                "message": {"role": "assistant", "content": answer.text, "refusal": None},
+                "message": message_of(answer.parts),
                 "logprobs": self._logprobs_of(answer.entries),
-                "finish_reason": answer.finish_reason,
+                "finish_reason": finish_reason(
+                    answer.finish_reason, sum(isinstance(part, ToolCall) for part in answer.parts)
+                ),
             }
             for answer in await self._generation.whole()
         ]

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from tracert.messages.messages import FinishReason, TokenLogprobs, Tokens
+from tracert.server.speech import Part, SpeechReader
 from tracert.server.stops import StopFilter
 from tracert.server.tokenizer import TextStream
 
@@ -23,13 +24,16 @@ class Delta:
     answer: int
     """The index of the answer in its request."""
     text: str
+    """As the model wrote it; empty where a reader takes it apart."""
     entries: Sequence[Entry]
     finish_reason: FinishReason | None
+    parts: Sequence[Part] = ()
+    """What a reader made of it."""
 
     @property
     def empty(self) -> bool:
         """Nothing that a client would see."""
-        return not (self.text or self.entries or self.finish_reason)
+        return not (self.text or self.parts or self.entries or self.finish_reason)
 
 
 class Choice:
@@ -37,7 +41,12 @@ class Choice:
     entries end where the text ends; those of a stop string are dropped with it, and so is EOS."""
 
     def __init__(
-        self, index: int, stream: TextStream, stops: Sequence[str], eos_ids: Collection[int]
+        self,
+        index: int,
+        stream: TextStream,
+        stops: Sequence[str],
+        eos_ids: Collection[int],
+        reader: SpeechReader | None = None,
     ) -> None:
         self.index = index
         self.tokens = 0
@@ -47,6 +56,7 @@ class Choice:
         self._stream = stream
         self._stops = StopFilter(stops)
         self._eos_ids = eos_ids
+        self._reader = reader
         self._pending: list[Entry] = []
         self._decoded = 0
         self._shown = 0
@@ -61,7 +71,14 @@ class Choice:
         if finish is not None and not self.stopped:
             ready = self._pending
         self._pending = self._pending[len(ready) :]
-        return Delta(self.index, text, ready, finish)
+        if self._reader is None:
+            return Delta(self.index, text, ready, finish)
+        parts = self._reader.push(text)
+        if finish is not None:
+            parts += self._reader.finish()
+        if self._reader.ended:
+            finish = "stop"
+        return Delta(self.index, "", ready, finish, parts)
 
     def _text_of(self, message: Tokens) -> list[str]:
         shown: list[str] = []

@@ -1,6 +1,6 @@
 """From a validated request to a stream of what its answers have more."""
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any
@@ -9,8 +9,10 @@ import msgspec
 
 from tracert.messages.messages import Failed, Generate, Sampling
 from tracert.server.choice import Choice, Delta
+from tracert.server.dialect import MARKS
 from tracert.server.errors import ApiError
 from tracert.server.service import Service
+from tracert.server.speech import SpeechReader
 
 _SEEDS = 2**63
 
@@ -25,6 +27,8 @@ class Plan:
     sampling: Sampling
     stops: Sequence[str]
     cache_salt: str
+    reader: Callable[[], SpeechReader] | None = None
+    """Makes what takes an answer apart, one for each; none leaves the text as it is."""
 
 
 class Generation:
@@ -35,8 +39,15 @@ class Generation:
         self._plan = plan
         self._cached = [0] * len(plan.prompts)
         eos_ids = frozenset(service.tokenizer.eos_ids)
+        keep = MARKS if plan.reader else ()
         self._choices = {
-            f"{plan.id}-{index}": Choice(index, service.tokenizer.stream(), plan.stops, eos_ids)
+            f"{plan.id}-{index}": Choice(
+                index,
+                service.tokenizer.stream(keep=keep),
+                plan.stops,
+                eos_ids,
+                plan.reader() if plan.reader else None,
+            )
             for index in range(len(plan.prompts) * plan.n)
         }
 
@@ -77,6 +88,7 @@ class Generation:
                 "".join(part.text for part in answer),
                 [entry for part in answer for entry in part.entries],
                 answer[-1].finish_reason,
+                [part for delta in answer for part in delta.parts],
             )
             for index, answer in enumerate(parts)
         ]

@@ -12,7 +12,6 @@ class StopFilter:
 
     def __init__(self, stops: Sequence[str]) -> None:
         self._stops = tuple(stops)
-        self._longest = max(map(len, self._stops), default=0)
         self._held = ""
         self.found = False
         """A stop string has come: nothing passes any more."""
@@ -29,7 +28,7 @@ class StopFilter:
             self.found = True
             self._held = ""
             return text[: min(ends)[1]]
-        keep = self._suspicious(text)
+        keep = max(beginning_at_end(text, stop) for stop in self._stops)
         self._held = text[len(text) - keep :]
         return text[: len(text) - keep]
 
@@ -38,10 +37,10 @@ class StopFilter:
         held, self._held = self._held, ""
         return held
 
-    def _suspicious(self, text: str) -> int:
-        """The length of the longest end of the text that begins a stop string."""
-        for length in range(min(self._longest - 1, len(text)), 0, -1):
-            end = text[-length:]
-            if any(stop.startswith(end) for stop in self._stops):
-                return length
-        return 0
+
+def beginning_at_end(text: str, mark: str) -> int:
+    """How many of the last characters of the text may be the beginning of a mark, which is not whole yet."""
+    for length in range(min(len(mark) - 1, len(text)), 0, -1):
+        if text.endswith(mark[:length]):
+            return length
+    return 0

@@ -1,6 +1,6 @@
 """What the API process needs of a tokenizer. Any object that has these methods will do; none is made here."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Protocol
 
 
@@ -34,8 +34,11 @@ class Tokenizer(Protocol):
     def token_bytes(self, id_: int, /) -> bytes:
         """The bytes that one token stands for: perhaps only a part of a character."""
 
-    def stream(self) -> TextStream:
-        """A fresh stream, for one answer; special tokens are left out."""
+    def stream(self, *, keep: Collection[str] = ()) -> TextStream:
+        """A fresh stream, for one answer; special tokens are left out, but those spelt as in `keep`."""
+
+    def chat_template(self, tools: bool) -> str | None:
+        """The source of the template that `render_chat` uses with or without tools; None without one."""
 
     def render_chat(
         self,

@@ -11,6 +11,7 @@ from tracert.server.chat_body import DetokenizeBody, TokenizeBody, encode_chat
 from tracert.server.completions import check_ids
 from tracert.server.errors import bad_parameter, json_response
 from tracert.server.service import Service
+from tracert.server.tools_body import offered_tools
 
 
 def routes(service: Service) -> APIRouter:
@@ -27,7 +28,8 @@ def routes(service: Service) -> APIRouter:
 
         def encode() -> list[int]:
             if body.messages is not None:
-                return encode_chat(body.messages, body.chat_template_kwargs, tokenizer)
+                tools = offered_tools(body.tools, None)
+                return encode_chat(body.messages, tools, body.chat_template_kwargs, tokenizer).tokens
             return tokenizer.encode(body.prompt or "", add_special=body.add_special_tokens)
 
         tokens = await asyncio.to_thread(encode)
