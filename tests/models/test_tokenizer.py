@@ -39,7 +39,7 @@ def pieces(tokenizer: Tokenizer, ids: list[int], *, skip_special: bool = True) -
 @pytest.mark.parametrize("tokenizer", [BYTES, BYTE_LEVEL, SENTENCE_PIECE])
 @given(text=st.text())
 def test_round_trip(tokenizer: Tokenizer, text: str) -> None:
-    """Every text comes back, streamed or whole, special tokens spelt out too; no piece has half a character."""
+    """Every text, spelt-out special tokens too, comes back, streamed or whole, and never half a character."""
     # Sentence pieces drop what they write before a text, so one that begins with it is not kept apart.
     text = text.replace("▁", "_")
     ids = tokenizer.encode(text, parse_special=False)
