@@ -151,13 +151,13 @@ def _spool() -> IO[bytes]:
 def _recovered(place: Path) -> Source:
     """A ring, as the dump that `tracert recover` would write."""
     # Only here does the reader need the recorder's half of the package.
+    from tracert.record.dump import write_dump
     from tracert.record.errors import RecordError
-    from tracert.record.recover import recover
 
     with TemporaryDirectory(prefix="tracert-") as folder:
         output = Path(folder) / "dump.jsonl"
         try:
-            recover(place, output)
+            write_dump(place, output)
         except RecordError as error:
             raise DumpError(str(error)) from None
         # The file outlives its name.

@@ -11,8 +11,8 @@ from tests.engine.conftest import greedy
 from tests.memory.fold import Fold
 from tracert.engine.step import Engine
 from tracert.record.access import Holder
+from tracert.record.dump import write_dump
 from tracert.record.layout import Geometry
-from tracert.record.recover import recover
 from tracert.record.ring import Ring
 from tracert.record.ring_recorder import RingRecorder
 
@@ -82,7 +82,7 @@ def test_the_dump_folds_to_the_state(make_engine, tmp_path, kind, seed):
         prefix_cache=kind,
     )
     _live(engine, seed)
-    recover(ring.path, tmp_path / "dump.jsonl", reason="request")
+    write_dump(ring.path, tmp_path / "dump.jsonl", reason="request")
     events, pages, lanes = _events(tmp_path / "dump.jsonl")
     told = Fold(events)
     granted = [page for page in range(20) if told.life.get(page)]

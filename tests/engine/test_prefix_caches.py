@@ -9,8 +9,8 @@ from tracert_analysis.report.build import build
 
 from tests.engine.conftest import PAGE, greedy, run
 from tracert.engine.config import ConfigError, EngineConfig
+from tracert.record.dump import write_dump
 from tracert.record.layout import Geometry
-from tracert.record.recover import recover
 from tracert.record.ring import Ring
 from tracert.record.ring_recorder import RingRecorder
 
@@ -120,7 +120,7 @@ def test_a_sound_run_with_radix_has_no_finding(make_engine, tmp_path, seed):
             engine.abort(f"r{draw.randint(0, step)}")
         engine.step()
         engine.check()
-    recover(ring.path, tmp_path / "dump.jsonl", reason="request")
+    write_dump(ring.path, tmp_path / "dump.jsonl", reason="request")
     dump = open_dump(str(tmp_path / "dump.jsonl"))
     told = as_json(build(dump))
     assert told["findings"] == []

@@ -18,7 +18,6 @@ from tracert.record.access import Holder
 from tracert.record.dump import dump_path, write_dump
 from tracert.record.errors import NoRoomError, NotARingError, PathError
 from tracert.record.lines import lines
-from tracert.record.recover import recover
 from tracert.record.ring_recorder import RingRecorder
 
 
@@ -110,7 +109,7 @@ def test_an_error_given_replaces_the_rings(tmp_path: Path) -> None:
     """Whoever dumps for a dead process knows what the process could not say."""
     recorder = told(tmp_path)
     error = {"code": -9, "name": "SIGKILL", "message": "killed", "observed_at": "supervisor", "detail": {}}
-    dump = recover(recorder.ring.path, tmp_path / "dump.jsonl", error=error)
+    dump = write_dump(recorder.ring.path, tmp_path / "dump.jsonl", error=error)
     header = parse(dump.path.read_bytes())[0]
     assert ("killed", error) == (header["reason"], header["error"])
 
@@ -118,7 +117,7 @@ def test_an_error_given_replaces_the_rings(tmp_path: Path) -> None:
 def test_a_ring_without_anything_gives_a_dump_without_events(tmp_path: Path) -> None:
     """Nothing was told about the process either."""
     recorder = new_recorder(tmp_path)
-    dump = recover(recorder.ring.path, tmp_path / "new" / "dump.jsonl")
+    dump = write_dump(recorder.ring.path, tmp_path / "new" / "dump.jsonl")
     header, end = parse(dump.path.read_bytes())
     assert (None, {}, {}, {"name": "unknown", "state": "ok"}, None) == tuple(
         header[name] for name in ("error", "config", "model", "device", "fault")
@@ -129,7 +128,7 @@ def test_a_ring_without_anything_gives_a_dump_without_events(tmp_path: Path) -> 
 def test_a_wrapped_ring_says_what_is_lost(tmp_path: Path) -> None:
     """Events, not bytes; the first that is left is named."""
     recorder = told(tmp_path, 3000)
-    dump = recover(recorder.ring.path, tmp_path / "dump.jsonl")
+    dump = write_dump(recorder.ring.path, tmp_path / "dump.jsonl")
     header = parse(dump.path.read_bytes())[0]
     kept = events_of(recorder)
     assert 3001 - len(kept) == header["ring"]["lost"] == dump.lost
@@ -180,12 +179,12 @@ def test_what_cannot_be_dumped_is_one_line(tmp_path: Path) -> None:
     recorder = told(tmp_path)
     (tmp_path / "file").write_text("text")
     with pytest.raises(NotARingError):
-        recover(tmp_path / "file", tmp_path / "dump.jsonl")
+        write_dump(tmp_path / "file", tmp_path / "dump.jsonl")
     with pytest.raises(PathError, match="cannot write the dump") as raised:
-        recover(recorder.ring.path, tmp_path / "file" / "dump.jsonl")
+        write_dump(recorder.ring.path, tmp_path / "file" / "dump.jsonl")
     assert "\n" not in str(raised.value)
     with pytest.raises(PathError, match="Is a directory"):
-        recover(recorder.ring.path, tmp_path)
+        write_dump(recorder.ring.path, tmp_path)
     assert not list(tmp_path.glob("*.partial"))
 
 
@@ -194,11 +193,11 @@ def test_a_dump_replaces_neither_its_ring_nor_a_pipe(tmp_path: Path) -> None:
     ring = told(tmp_path).ring.path
     before = ring.read_bytes()
     with pytest.raises(PathError, match="it is the ring that is read"):
-        recover(ring, ring.parent / "." / ring.name)
+        write_dump(ring, ring.parent / "." / ring.name)
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     with pytest.raises(PathError, match="it is no regular file"):
-        recover(ring, pipe)
+        write_dump(ring, pipe)
     assert ring.read_bytes() == before
     assert pipe.is_fifo()
 
@@ -218,6 +217,6 @@ def test_page_zero_is_reserved_from_the_start(tmp_path: Path) -> None:
     """A page that was granted is in the dump although nothing else ever happened to it."""
     recorder = new_recorder(tmp_path)
     recorder.alloc([0], [1], Holder("reserved", 0))
-    found = parse(recover(recorder.ring.path, tmp_path / "dump.jsonl").path.read_bytes())
+    found = parse(write_dump(recorder.ring.path, tmp_path / "dump.jsonl").path.read_bytes())
     expected = {"kind": "page_state", "page": 0, "life": 1, "state": "held", "holder": "reserved:0"}
     assert {**expected, "alloc_seq": 1} == found[1]

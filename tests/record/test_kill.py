@@ -14,10 +14,9 @@ import pytest
 from tests.record import numbered
 from tests.record.rings import WRITERS, events_of
 from tests.record.telling import GEOMETRY
-from tracert.record.dump import page_states
+from tracert.record.dump import page_states, write_dump
 from tracert.record.image import read
 from tracert.record.layout import Geometry
-from tracert.record.recover import recover
 from tracert.record.ring import Ring
 from tracert.record.ring_recorder import RingRecorder
 
@@ -94,14 +93,14 @@ def facts_after(last: int) -> dict[int, tuple[int, str, str]]:
 
 
 def test_the_ring_of_a_dead_process_becomes_a_dump(tmp_path: Path) -> None:
-    """`recover` needs the file alone, and says why the dump exists."""
+    """`write_dump` needs the file alone, and says why the dump exists."""
     path = tmp_path / "dead.ring"
     pid = numbered.child(lambda: write_for_ever(path, shared_word(), WRITERS[-1]))
     numbered.wait_for(path)
     time.sleep(0.1)
     os.kill(pid, signal.SIGKILL)
     os.waitpid(pid, 0)
-    dump = recover(path, tmp_path / "dump.jsonl", error={"code": 9, "name": "SIGKILL"})
+    dump = write_dump(path, tmp_path / "dump.jsonl", error={"code": 9, "name": "SIGKILL"})
     lines = dump.path.read_bytes().splitlines()
     assert b'"reason":"killed"' in lines[0]
     assert b'"error":{"code":9,"name":"SIGKILL"}' in lines[0]

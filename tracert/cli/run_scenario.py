@@ -10,7 +10,7 @@ from tracert.cli.assemble import assemble
 from tracert.cli.options import EngineOptions
 from tracert.models.fetch import resolve
 from tracert.models.load import load_tokenizer
-from tracert.record.recover import recover
+from tracert.record.dump import write_dump
 from tracert.scenarios.catalog import find_scenario
 from tracert.scenarios.step_driver import drive
 
@@ -48,7 +48,7 @@ def run(
         reason, error = outcome.failure or ("exit", None)
         assert assembly.ring is not None
         assembly.ring.device_state(assembly.engine.device.state)
-        recover(assembly.ring.path, target, reason=reason, error=error)
+        write_dump(assembly.ring.path, target, reason=reason, error=error)
         assembly.ring.close()
     return {
         "scenario": scenario.name,

@@ -1,1 +1,1 @@
-"""The black box: event schema, ring file, recorder, dump and recovery. Knows nothing of torch."""
+"""The black box: event schema, ring file, recorder, and dump. Knows nothing of torch."""

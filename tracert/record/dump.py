@@ -50,7 +50,7 @@ def write_dump(
     ring: Path,
     output: Path,
     *,
-    reason: str,
+    reason: str = "killed",
     error: dict[str, Any] | None = None,
 ) -> Dump:
     """The history in the ring file, as a dump at `output`; compressed when that ends with `.zst`.
