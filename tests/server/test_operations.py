@@ -181,6 +181,15 @@ def test_too_many_waiting_requests_are_turned_away(start_server: StartServer) ->
     assert ask().status_code == 200
 
 
+def test_more_answers_than_may_ever_wait_are_refused_for_good(start_server: StartServer) -> None:
+    """A 503 would have the client try again what can never succeed."""
+    server = start_server(max_waiting=2)
+    with server.http() as http:
+        refused = http.post("/v1/completions", json={"prompt": ["a", "b"], "n": 2, "max_tokens": 1})
+        assert (refused.status_code, refused.json()["error"]["param"]) == (400, "n")
+        assert http.post("/v1/completions", json={"prompt": "a", "n": 2, "max_tokens": 1}).status_code == 200
+
+
 def test_the_api_process_never_imports_torch() -> None:
     """Nothing that the server package imports needs torch, or the runtime."""
     body = (

@@ -10,7 +10,7 @@ import msgspec
 from tracert.messages.messages import Failed, Generate, Sampling
 from tracert.server.choice import Choice, Delta
 from tracert.server.dialect import MARKS
-from tracert.server.errors import ApiError
+from tracert.server.errors import ApiError, bad_parameter
 from tracert.server.service import Service
 from tracert.server.speech import SpeechReader
 
@@ -107,6 +107,10 @@ class Generation:
     def _check_room(self) -> None:
         waiting = self._service.supervisor.inflight.silent
         most = self._service.config.max_waiting
+        if len(self._choices) > most:
+            raise bad_parameter(
+                "n", f"the request asks for {len(self._choices)} answers; at most {most} may wait at once"
+            )
         if waiting + len(self._choices) > most:
             message = f"Too many requests wait ({waiting} of {most}); try again in a moment."
             raise ApiError(503, message, code="overloaded", kind="overloaded_error")
