@@ -90,7 +90,7 @@ def read_frame(source: Source) -> Frame:
     states: dict[str, list[bytes]] = {kind: [] for kind in STATES}
     for line in _lines(file):
         kind = _object(line).get("kind")
-        if kind not in states:
+        if not isinstance(kind, str) or kind not in states:
             break
         states[kind].append(line)
     end_at, end, cut_line = _end(file)

@@ -128,6 +128,18 @@ def test_a_damaged_line_is_counted(tmp_path: Path) -> None:
     assert [(True,)] == rows(dump, "SELECT holes FROM _window")
 
 
+@pytest.mark.parametrize("kind", [[], {}, 3, None, True])
+def test_a_kind_that_is_no_name_costs_its_line_only(tmp_path: Path, kind: object) -> None:
+    """A damaged line, wherever it stands: the others are read."""
+    history = History()
+    history.alloc([1], "request:1")
+    history.alloc([2], "request:1")
+    history.events[0]["kind"] = kind
+    dump = history.read(tmp_path)
+    pages = dump.connection.execute("SELECT page FROM event WHERE kind = 'alloc'").fetchall()
+    assert pages == [(2,)]
+
+
 def test_an_unknown_kind_is_kept_and_told(tmp_path: Path) -> None:
     """A kind of a later version has no name here, and is an event all the same."""
     history = small()
