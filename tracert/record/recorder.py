@@ -76,10 +76,13 @@ class Recorder(Protocol):
         lives: Sequence[int],
         identity: int,
     ) -> int:
-        """A prefix node entered the cache; `parent` 0 is the root; digest and identity are keyed hashes."""
+        """Pages joined the end of a node, or, with none, what the node is was said again after a split.
+
+        `parent` 0 is the root; digest and identity are keyed hashes.
+        """
 
     def evict(self, node: int, pages: Sequence[int], lives: Sequence[int]) -> int:
-        """A prefix node left the cache."""
+        """Pages left the end of a node; the node goes with its last page."""
 
     def match(
         self,
