@@ -101,11 +101,18 @@ def read_frame(source: Source) -> Frame:
 
 
 def _newest(folder: Path) -> Path:
-    """The dump of a directory that was written last; a ring only where no dump stands beside it."""
+    """The dump of a directory that was written last; a ring only where no dump stands beside it.
+
+    A dump of an orderly end is passed over where another stands: after a crash and a restart, the server's
+    stop is the newest of all, and nobody asks for that one.
+    """
     for pattern in ("*.jsonl", "*.jsonl.zst"), ("*.ring",):
         found = [place for glob in pattern for place in folder.glob(glob) if place.is_file()]
         if found:
-            return max(found, key=lambda place: (place.stat().st_mtime_ns, place.name))
+            return max(
+                found,
+                key=lambda place: ("-exit.jsonl" not in place.name, place.stat().st_mtime_ns, place.name),
+            )
     raise DumpError(f"{folder} holds no dump: none of its files ends in .jsonl, .jsonl.zst or .ring")
 
 

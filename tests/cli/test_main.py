@@ -75,7 +75,7 @@ class Broken(Exception):
             "/x/dump.jsonl: No such file or directory",
             1,
         ),
-        (ModuleNotFoundError("No module named 'torch'", name="torch"), "pip install 'tracert[serve]'", 1),
+        (ModuleNotFoundError("No module named 'torch'", name="torch"), "pip install '.[serve]'", 1),
         (MemoryError(), "out of memory", 1),
         (KeyboardInterrupt(), "interrupted", 130),
         (CommandError("no model \x1b[2Jx"), "no model \ufffd[2Jx", 1),

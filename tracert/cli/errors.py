@@ -41,7 +41,8 @@ def explain_failure(error: BaseException) -> tuple[str, int]:
         return "out of memory: close other programs, or read a shorter dump", FAILED
     if isinstance(error, ModuleNotFoundError) and error.name and not error.name.startswith("tracert"):
         return (
-            f"the package {error.name} is not installed: this command needs pip install 'tracert[serve]'"
+            f"the package {error.name} is not installed: this command needs more than the reader: "
+            "pip install '.[serve]' in tracert's folder"
         ), FAILED
     return (
         f"unexpected {type(error).__name__}: {one_line(error)}: a bug of tracert; "

@@ -52,11 +52,14 @@ def run_scenario(
 
 def _lines(told: dict[str, Any]) -> list[str]:
     error = told["error"]
-    ended = f"device error {error['code']} {error['name']}" if error else "ended well"
+    ended = f"device error {error['code']} {error['name']}" if error else "no error was seen"
+    schedule = (
+        told["schedule"] if len(told["schedule"]) <= 60 else f"{told['schedule'][:57]}... (--json has it)"
+    )
     return [
         f"{told['scenario']} ({told['variant']}, {'planted' if told['fault'] else 'sound'}): {ended}",
         f"answers   {len(told['answers'])} of {told['requests']}",
-        f"schedule  {told['schedule']}",
+        f"schedule  {schedule}",
         f"dump      {told['dump']}",
         f"next      tracert postmortem {told['dump']}",
     ]

@@ -22,7 +22,6 @@ from tracert_analysis.report.phrases import (
 )
 from tracert_analysis.report.report import (
     Access,
-    Evidence,
     Finding,
     Lane,
     PageStory,
@@ -54,7 +53,7 @@ def render(report: Report, show_sql: bool = False) -> str:
         section("LANES", lanes(report)),
         section("WHAT WAS NEW ABOUT THIS LAUNCH", novelties(report)),
         section("OTHER FINDINGS", others(report)),
-        section("EVIDENCE", evidence(report.evidence)),
+        section("EVIDENCE", evidence(report)),
         section("REPRODUCE", reproduce(report)),
         section("QUERIES (tracert sql DUMP '...')", queries(report) if show_sql else ()),
         behind(report) if report.queries and not show_sql else (),
@@ -206,8 +205,12 @@ def others(report: Report) -> Iterator[str]:
     yield from more(list(groups))
 
 
-def evidence(found: Evidence) -> Iterator[str]:
-    """How much of the history there is, and what it cannot say."""
+def evidence(report: Report) -> Iterator[str]:
+    """Which dump was read, how much of the history it has, and what it cannot say."""
+    found = report.evidence
+    name, reason = report.dump.get("name"), report.dump.get("reason")
+    if name:
+        yield from hanging("dump", f"{name}, written for: {reason}" if reason else str(name))
     span = f", seq {found.first_seq} to {found.last_seq}" if found.first_seq is not None else ""
     whole = "truncated: the end of the file is missing" if found.truncated else "not truncated"
     yield f"{found.events} events{span}; lost {found.lost}, torn {found.torn}; {whole}{cite(found.query)}"

@@ -89,6 +89,16 @@ def test_a_directory_gives_its_newest_dump(tmp_path: Path) -> None:
     assert (str(new), 7) == (dump.name, dump.evidence.events)
 
 
+def test_a_directory_s_crash_comes_before_its_orderly_end(tmp_path: Path) -> None:
+    """After a crash and a restart the stop of the server is newer, and says nothing."""
+    crash = small().write(tmp_path, "dump-1-device-error.jsonl")
+    os.utime(crash, (1, 1))
+    stop = small().write(tmp_path, "dump-2-exit.jsonl")
+    assert open_dump(str(tmp_path)).name == str(crash)
+    crash.unlink()
+    assert open_dump(str(tmp_path)).name == str(stop)
+
+
 def test_names_are_no_patterns(tmp_path: Path) -> None:
     """A name with a star opens that file, and not the others that it would match."""
     small().write(tmp_path, "a1.jsonl")
