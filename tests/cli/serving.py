@@ -43,7 +43,8 @@ class Server:
 
     def entries(self, event: str) -> list[dict[str, Any]]:
         """The server's log entries of one event."""
-        lines = map(json.loads, (self.folder / "log").read_text().splitlines())
+        # What follows the last line break is a line that is still being written.
+        lines = map(json.loads, (self.folder / "log").read_text().split("\n")[:-1])
         return [line for line in lines if line["event"] == event]
 
     def engine_pid(self) -> int:

@@ -55,7 +55,8 @@ class Running:
         """The messages of a kind that engines were sent so far."""
         if not self.engine_log.exists():
             return []
-        messages = map(json.loads, self.engine_log.read_bytes().splitlines())
+        # What follows the last line break is a line that is still being written.
+        messages = map(json.loads, self.engine_log.read_bytes().split(b"\n")[:-1])
         return [message for message in messages if message["type"] == kind]
 
     def last_generate(self) -> dict[str, Any]:
