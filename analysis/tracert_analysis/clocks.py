@@ -80,7 +80,8 @@ def _launches(connection: duckdb.DuckDBPyConnection, fences: npt.NDArray[np.uint
     columns = connection.execute(
         """
         SELECT seq, stream, ordinal FROM event
-        WHERE kind IN ('launch', 'publish', 'copy', 'clear') AND stream IS NOT NULL AND ordinal IS NOT NULL
+        WHERE kind IN ('launch', 'publish', 'copy', 'clear', 'offload', 'load')
+            AND stream IS NOT NULL AND ordinal IS NOT NULL
         ORDER BY seq
         """
     ).fetchnumpy()

@@ -4,7 +4,8 @@ from typing import Protocol
 
 import torch
 
-from tracert_kernels.plan import Plan, Scratch
+from tracert_kernels.plan import Plan
+from tracert_kernels.scratch import Scratch
 
 
 class Kernels(Protocol):

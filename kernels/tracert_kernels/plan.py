@@ -9,6 +9,8 @@ from typing import NamedTuple
 
 import torch
 
+from tracert_kernels.scratch import Scratch
+
 
 class Span(NamedTuple):
     """One sequence: queries `first..end` are the last positions of `context` tokens on `pages` (int64)."""
@@ -17,24 +19,6 @@ class Span(NamedTuple):
     end: int
     context: int
     pages: torch.Tensor
-
-
-class Scratch:
-    """Room that kernels reuse from call to call. Its contents mean nothing between calls."""
-
-    def __init__(self) -> None:
-        self._rooms: dict[str, torch.Tensor] = {}
-
-    def take(self, name: str, shape: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:
-        """A tensor of undefined contents, over the same bytes as the last one of this name."""
-        nbytes = dtype.itemsize
-        for extent in shape:
-            nbytes *= extent
-        room = self._rooms.get(name)
-        if room is None or room.numel() < nbytes:
-            # Half as much again, so that contexts that grow by a token a step don't allocate each step.
-            room = self._rooms[name] = torch.empty(nbytes + nbytes // 2, dtype=torch.uint8)
-        return room[:nbytes].view(dtype).view(shape)
 
 
 class Batch:

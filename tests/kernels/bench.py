@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import torch
 from torch.utils.benchmark import Timer
 from tracert_kernels import twins
-from tracert_kernels.plan import Scratch
+from tracert_kernels.scratch import Scratch
 
 LAYERS, PAGE_SIZE, KV_HEADS, HEADS, DIM = 30, 16, 3, 9, 64
 

@@ -1,7 +1,8 @@
 import pytest
 import torch
 from tracert_kernels import twins
-from tracert_kernels.plan import Batch, Plan, Scratch
+from tracert_kernels.plan import Batch, Plan
+from tracert_kernels.scratch import Scratch
 
 from tests.kernels.paged import Paged, Shape, paged
 

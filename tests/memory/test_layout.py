@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tracert.memory.errors import LayoutError
-from tracert.memory.layout import ByteRange, KvLayout
+from tracert.memory.layout import KvLayout
+from tracert.record.access import ByteRange
 
 
 def layout(**changes: Any) -> KvLayout:

@@ -4,7 +4,18 @@ from typing import Any, NamedTuple
 
 from hypothesis import strategies as st
 
-from tracert.record.access import Clear, Compute, Copy, Extent, Holder, Publish, RowUse
+from tracert.record.access import (
+    ByteRange,
+    Clear,
+    Compute,
+    Copy,
+    Extent,
+    Holder,
+    Load,
+    Offload,
+    Publish,
+    RowUse,
+)
 from tracert.record.layout import Geometry
 
 GEOMETRY = Geometry(slots=1024, pages=24, page_size=4, rows=4, row_width=6, streams=4)
@@ -92,11 +103,11 @@ def page_tellings(draw: st.DrawFn) -> Telling:
 
 @st.composite
 def launch_tellings(draw: st.DrawFn) -> Telling:
-    """Launches of all four kinds."""
+    """Launches of all kinds."""
     launch, on, ordinal = draw(wide), draw(stream), draw(wide)
     kernel = draw(st.sampled_from(["forward", "sample", "copy_row"]))
     event: dict[str, Any] = {"launch": launch, "stream": on, "ordinal": ordinal, "kernel": kernel}
-    kind = draw(st.sampled_from(["launch", "publish", "copy", "clear", "clear all"]))
+    kind = draw(st.sampled_from(["launch", "publish", "copy", "clear", "clear all", "offload", "load"]))
     access: Any
     if kind == "launch":
         access = Compute(
@@ -106,6 +117,7 @@ def launch_tellings(draw: st.DrawFn) -> Telling:
             draw(extents),
             draw(extents),
             draw(st.lists(st.sampled_from(["read:logits", "write:sampled"]), max_size=3)),
+            draw(st.sampled_from(["", "rows"])),
         )
         event |= {
             "phase": access.phase,
@@ -115,6 +127,7 @@ def launch_tellings(draw: st.DrawFn) -> Telling:
             "writes": [list(each) for each in access.writes],
             "resources": list(access.resources),
         }
+        event |= {"class": access.content} if access.content else {}
     elif kind == "publish":
         found = draw(pairs)
         pages, lives = some(found, list)
@@ -135,6 +148,11 @@ def launch_tellings(draw: st.DrawFn) -> Telling:
     elif kind == "clear":
         access = Clear(draw(extents))
         event |= {"target": [list(each) for each in access.target]}
+    elif kind in ("offload", "load"):
+        moved = draw(st.lists(st.tuples(number, page, life), min_size=1, max_size=9))
+        slots, pages, lives = (list(each) for each in zip(*moved, strict=True))
+        access = (Offload if kind == "offload" else Load)(pages, lives, slots)
+        event |= {"entries": [list(each) for each in moved]}
     else:
         access = Clear([Extent(each, 0, 0, GEOMETRY.page_size) for each in range(GEOMETRY.pages)])
         event |= {"all": True, "pages": GEOMETRY.pages}
@@ -247,7 +265,48 @@ def cache_tellings(draw: st.DrawFn) -> Telling:
     return Telling(kind, (8, 4, 1, node, pages, lives, layer), {}, event)
 
 
+@st.composite
+def state_tellings(draw: st.DrawFn) -> Telling:
+    """Copies that span steps, snapshots, and blocks of the workspace."""
+    kind = draw(st.sampled_from(["copy", "snapshot", "state", "workspace"]))
+    if kind == "copy":
+        method = draw(st.sampled_from(["copy_plan", "copy_done"]))
+        source, target, transaction = draw(extents), draw(extents), draw(wide)
+        source = [each for each in source if each.end >= each.first]
+        event = {
+            "kind": method,
+            "transaction": transaction,
+            "positions": sum(each.end - each.first for each in source),
+            "source": [list(each) for each in source],
+            "target": [list(each) for each in target],
+        }
+        return Telling(method, (transaction, source, target), {}, event)
+    if kind == "workspace":
+        method = draw(st.sampled_from(["workspace_plan", "workspace_alloc", "workspace_free"]))
+        launch, capacity = draw(wide), draw(wide)
+        on, offset, nbytes, room = draw(stream), draw(number), draw(number), draw(number)
+        event = {"kind": method, "launch": launch, "stream": on, "bytes": nbytes}
+        event |= {"capacity": capacity, "room": room}
+        if method == "workspace_plan":
+            return Telling(method, (launch, on, nbytes, capacity, room), {}, event)
+        return Telling(method, (launch, on, offset, nbytes, capacity, room), {}, {**event, "offset": offset})
+    found = draw(st.lists(st.tuples(page, life), max_size=9))
+    pages, lives = some(found, list)
+    borrowed = draw(st.lists(st.builds(ByteRange, page, number, number), max_size=5))
+    snapshot = draw(wide)
+    event = {"snapshot": snapshot, "ranges": [list(each) for each in borrowed]}
+    event |= {"pages": [list(pair) for pair in found]}
+    if kind == "snapshot":
+        method = draw(st.sampled_from(["snapshot_alias", "snapshot_release"]))
+        return Telling(method, (snapshot, borrowed, pages, lives), {}, {"kind": method, **event})
+    method = draw(st.sampled_from(["snapshot_save", "snapshot_restore"]))
+    request, launch, positions = draw(wide), draw(number), draw(number)
+    event |= {"kind": method, "request": request, "launch": launch, "positions": positions}
+    return Telling(method, (snapshot, request, launch, positions, borrowed, pages, lives), {}, event)
+
+
 tellings = st.one_of(
+    state_tellings(),
     page_tellings(),
     launch_tellings(),
     fence_tellings(),

@@ -140,6 +140,10 @@ class CudaDevice:
             queue.bring()
         return launch
 
+    def upcoming(self) -> int:
+        """The number that the next launch will get."""
+        return self._launches + 1
+
     def record(self, stream: Stream) -> Fence:
         """A fence after everything launched on `stream` so far."""
         queue = self._queue(stream)

@@ -125,6 +125,9 @@ class Device(Protocol):
     def launch(self, stream: Stream, kernel: Kernel, *args: Any, access: Access) -> Launch:
         """Enqueue `kernel(*args)`; `Memory` arguments arrive as tensors, host tensors by reference."""
 
+    def upcoming(self) -> int:
+        """The number that the next launch will get: what is planned for it can be told before it starts."""
+
     def record(self, stream: Stream) -> Fence:
         """A fence after everything launched on `stream` so far."""
 

@@ -141,6 +141,10 @@ class SimDevice:
         self._advance("launch")
         return launch
 
+    def upcoming(self) -> int:
+        """The number that the next launch will get."""
+        return self._launches + 1
+
     def record(self, stream: Stream) -> Fence:
         """A fence after everything launched on `stream` so far."""
         self._check()

@@ -5,22 +5,15 @@ page is 2 x layers pieces of bytes, and a page is one piece. Knows nothing of wh
 """
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 
 from tracert.memory.errors import LayoutError
+from tracert.record.access import ByteRange
 
 ORDER = ("page", "layer", "key_value", "position", "kv_head", "head_dim")
 SMALLEST_PAGE, LARGEST_PAGE = 16, 256
-
-
-class ByteRange(NamedTuple):
-    """Bytes `first` up to, not including, `end` of one page."""
-
-    page: int
-    first: int
-    end: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import torch
 from torch.nn import functional
 from tracert_kernels.dispatch import Kernels
-from tracert_kernels.plan import Scratch
+from tracert_kernels.scratch import Scratch
 
 from tracert.models.batch import Batch
 from tracert.models.config import ModelConfig

@@ -56,7 +56,7 @@ static void fold_page(Writer *self, uint32_t page, uint32_t life, const Record *
 }
 
 static void fold_launch(Writer *self, const Record *record, const uint32_t *words) {
-    const uint32_t *use = words + 2;
+    const uint32_t *use = words + LAUNCH_LEAD;
     for (uint32_t number = 0; number < record->e; number++, use += 6) {
         uint64_t row = use[0], start = use[2], end = use[3];
         if (start >= end || row >= self->rows)
@@ -140,7 +140,7 @@ void fold(Writer *self, const Record *record, const uint32_t *words, size_t coun
         fold_row(self, record);
         break;
     case LAUNCH:
-        if (count >= 2)
+        if (count >= LAUNCH_LEAD)
             fold_launch(self, record, words);
         break;
     case PUBLISH:
@@ -156,6 +156,10 @@ void fold(Writer *self, const Record *record, const uint32_t *words, size_t coun
                 wrote(self, page, 0, record);
         else
             wrote_extents(self, words, count, record);
+        break;
+    case LOAD:
+        for (size_t at = 0; at + 2 < count; at += 3)
+            wrote(self, words[at + 1], words[at + 2], record);
         break;
     default:
         return;

@@ -148,7 +148,8 @@ static PyObject *emit_words(Writer *self, PyObject *const *args, Py_ssize_t coun
             goto done;
     /* A launch's fold walks what its record announces. */
     if (record.kind == LAUNCH &&
-        (words.used < 2 || words.used < 2 + 6 * (size_t)record.e + 4 * ((size_t)words.data[0] + words.data[1]))) {
+        (words.used < LAUNCH_LEAD ||
+         words.used < LAUNCH_LEAD + 6 * (size_t)record.e + 4 * ((size_t)words.data[0] + words.data[1]))) {
         PyErr_SetString(PyExc_ValueError, "a launch has fewer words than its counts say");
         goto done;
     }

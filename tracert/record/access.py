@@ -32,6 +32,14 @@ class Extent(NamedTuple):
     end: int
 
 
+class ByteRange(NamedTuple):
+    """Bytes `first` up to, not including, `end` of one page."""
+
+    page: int
+    first: int
+    end: int
+
+
 class RowUse(NamedTuple):
     """How a launch uses a row of the block table.
 
@@ -58,6 +66,11 @@ class Compute:
     writes: Sequence[Extent] = ()
     resources: Sequence[str] = ()
     """Other device memory that the launch touches: `read:logits`, `write:sampled`."""
+    content: str = ""
+    """What the bytes are that `writes` get, where they are not keys and values: `rows` of a snapshot.
+
+    Recorded as `class`.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,4 +102,22 @@ class Clear:
     target: Sequence[Extent]
 
 
-Access = Compute | Publish | Copy | Clear
+@dataclass(frozen=True, slots=True)
+class Offload:
+    """Whole pages copied to slots of the host tier, one to one; recorded as `offload`."""
+
+    pages: Sequence[int]
+    lives: Sequence[int]
+    slots: Sequence[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """Slots of the host tier copied to whole pages, one to one; recorded as `load`."""
+
+    pages: Sequence[int]
+    lives: Sequence[int]
+    slots: Sequence[int]
+
+
+Access = Compute | Publish | Copy | Clear | Offload | Load

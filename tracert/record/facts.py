@@ -9,7 +9,10 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from tracert.record.layout import LANE_SIZE, PAGE_SIZE, Header
-from tracert.record.schema import ABSENT64, CODE, WORD
+from tracert.record.schema import ABSENT64, CODE, SCHEMA, WORD
+
+_LEAD = next(kind.lead_words for kind in SCHEMA.kinds if kind.name == "launch")
+"""Words of a launch's payload before its uses."""
 
 HELD, RETIRED, FREE = 1, 2, 3
 """Indices into `layout.PAGE_STATES`."""
@@ -55,6 +58,7 @@ class Facts:
             CODE["publish"]: self._publish,
             CODE["copy"]: self._copy,
             CODE["clear"]: self._clear,
+            CODE["load"]: self._load,
             CODE["schedule"]: self._schedule,
             CODE["transaction"]: self._transaction,
         }
@@ -120,7 +124,7 @@ class Facts:
 
     def _launch(self, told: Told) -> None:
         u32, width = self._u32, self._width
-        for at in range(2, 2 + 6 * told.e, 6):
+        for at in range(_LEAD, _LEAD + 6 * told.e, 6):
             row, start, end = told.words[at], told.words[at + 2], told.words[at + 3]
             if start >= end or row >= self._rows:
                 continue
@@ -128,7 +132,7 @@ class Facts:
             for index in range(start // self._page_size, stop):
                 entry = self._mirror_at + 2 * (row * width + index)
                 self._wrote(u32[entry], u32[entry + 1], told.x, told.a, told.seq)
-        first = 2 + 6 * told.e + 4 * told.words[0]
+        first = _LEAD + 6 * told.e + 4 * told.words[0]
         self._wrote_extents(told.words[first : first + 4 * told.words[1]], told.x, told.a, told.seq)
 
     def _publish(self, told: Told) -> None:
@@ -155,6 +159,10 @@ class Facts:
                 self._wrote(page, 0, told.x, told.a, told.seq)
         else:
             self._wrote_extents(told.words, told.x, told.a, told.seq)
+
+    def _load(self, told: Told) -> None:
+        for page, life in zip(told.words[1::3], told.words[2::3], strict=True):
+            self._wrote(page, life, told.x, told.a, told.seq)
 
     def _row_acquire(self, told: Told) -> None:
         if told.a < self._rows:

@@ -7,7 +7,7 @@ one call is one record, with a span behind it when there are several pages.
 from collections.abc import Sequence
 from typing import Any, Literal, Protocol
 
-from tracert.record.access import Access, Holder, Mode
+from tracert.record.access import Access, ByteRange, Extent, Holder, Mode
 
 
 class Recorder(Protocol):
@@ -54,7 +54,13 @@ class Recorder(Protocol):
         """The host wrote a staging buffer."""
 
     def launch(self, launch: int, stream: int, ordinal: int, kernel: str, access: Access) -> int:
-        """A launch was enqueued: `launch`, `publish`, `copy` or `clear` by the type of its access."""
+        """A launch was enqueued: the kind of its event is the type of its access."""
+
+    def copy_plan(self, transaction: int, source: Sequence[Extent], target: Sequence[Extent]) -> int:
+        """A copy that spans steps is about to be launched; both sides are pinned until it is done."""
+
+    def copy_done(self, transaction: int, source: Sequence[Extent], target: Sequence[Extent]) -> int:
+        """The host learned that the copy has executed; the pins are about to go."""
 
     def fence_record(self, fence: int, stream: int, ordinal: int) -> int:
         """A fence was recorded on a stream, behind its launch `ordinal`."""
@@ -96,6 +102,55 @@ class Recorder(Protocol):
         lookup_ns: int,
     ) -> int:
         """The cache was asked for a request's prefix; `node` 0 and no pages for a miss."""
+
+    def snapshot_alias(
+        self, snapshot: int, ranges: Sequence[ByteRange], pages: Sequence[int], lives: Sequence[int]
+    ) -> int:
+        """A snapshot's state rows borrow these bytes of these pages, which it holds from now on."""
+
+    def snapshot_release(
+        self, snapshot: int, ranges: Sequence[ByteRange], pages: Sequence[int], lives: Sequence[int]
+    ) -> int:
+        """The snapshot gave the bytes back."""
+
+    def snapshot_save(
+        self,
+        snapshot: int,
+        request: int,
+        launch: int,
+        positions: int,
+        ranges: Sequence[ByteRange],
+        pages: Sequence[int],
+        lives: Sequence[int],
+    ) -> int:
+        """A request's state after its first `positions` was saved: rows by `launch`, and all its pages."""
+
+    def snapshot_restore(
+        self,
+        snapshot: int,
+        request: int,
+        launch: int,
+        positions: int,
+        ranges: Sequence[ByteRange],
+        pages: Sequence[int],
+        lives: Sequence[int],
+    ) -> int:
+        """A request goes on from a snapshot; `launch` reads the rows."""
+
+    def workspace_plan(
+        self, launch: int, stream: int, nbytes: int, capacity: int, room: int, offset: int = -1
+    ) -> int:
+        """The next launch needs `nbytes` in one piece; `room` is the largest piece that is free."""
+
+    def workspace_alloc(
+        self, launch: int, stream: int, offset: int, nbytes: int, capacity: int, room: int
+    ) -> int:
+        """A launch was given the bytes at `offset`; `room` is the largest piece that is left."""
+
+    def workspace_free(
+        self, launch: int, stream: int, offset: int, nbytes: int, capacity: int, room: int
+    ) -> int:
+        """A launch gave the bytes back."""
 
     def arrive(self, request: int, public_id: str, prompt_tokens: int, max_tokens: int) -> int:
         """A request entered the engine."""

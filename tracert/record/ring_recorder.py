@@ -14,7 +14,19 @@ from typing import Any, Literal
 
 import orjson
 
-from tracert.record.access import Access, Clear, Compute, Copy, Extent, Holder, Mode, Publish
+from tracert.record.access import (
+    Access,
+    ByteRange,
+    Clear,
+    Compute,
+    Copy,
+    Extent,
+    Holder,
+    Load,
+    Mode,
+    Offload,
+    Publish,
+)
 from tracert.record.layout import CHECKSUM_NONE, CURSOR, LOST, PAYLOADS
 from tracert.record.recorder import Keyframe
 from tracert.record.ring import Ring, cut_error
@@ -34,6 +46,7 @@ _LAUNCH, _PUBLISH, _COPY, _CLEAR = (CODE[name] for name in ("launch", "publish",
 _FENCE_RECORD, _FENCE_WAIT, _FENCE_PASSED = (
     CODE[name] for name in ("fence_record", "fence_wait", "fence_passed")
 )
+_OFFLOAD, _LOAD = CODE["offload"], CODE["load"]
 _SCHEDULE, _TRANSACTION, _STAGE = CODE["schedule"], CODE["transaction"], CODE["stage"]
 
 
@@ -137,6 +150,7 @@ class RingRecorder:
                 ordinal,
                 len(reads),
                 len(writes),
+                access.content or -1,
                 uses,
                 reads,
                 writes,
@@ -169,11 +183,29 @@ class RingRecorder:
             if len(target) == self._pages and self._is_everything(target):
                 return self._emit(_CLEAR, stream, name, 1, len(target), 0, launch, ordinal)
             return self._emit_words(_CLEAR, stream, name, None, None, 0, launch, ordinal, target)
+        if isinstance(access, Offload | Load):
+            code = _OFFLOAD if isinstance(access, Offload) else _LOAD
+            moved = tuple(zip(access.slots, access.pages, access.lives, strict=True))
+            return self._emit_words(code, stream, name, 0, 0, 0, launch, ordinal, moved)
         raise TypeError(f"{type(access).__name__} is no access that a launch can have")
 
     def _is_everything(self, target: Sequence[Extent]) -> bool:
         end = self._page_size
         return all(extent == (page, 0, 0, end) for page, extent in enumerate(target))
+
+    def copy_plan(self, transaction: int, source: Sequence[Extent], target: Sequence[Extent]) -> int:
+        """See `Recorder.copy_plan`."""
+        return self._copy_step(CODE["copy_plan"], transaction, source, target)
+
+    def copy_done(self, transaction: int, source: Sequence[Extent], target: Sequence[Extent]) -> int:
+        """See `Recorder.copy_done`."""
+        return self._copy_step(CODE["copy_done"], transaction, source, target)
+
+    def _copy_step(
+        self, code: int, transaction: int, source: Sequence[Extent], target: Sequence[Extent]
+    ) -> int:
+        positions = sum(extent.end - extent.first for extent in source)
+        return self._emit_words(code, len(source), 0, 0, 0, 0, transaction, positions, source, target)
 
     def fence_record(self, fence: int, stream: int, ordinal: int) -> int:
         """See `Recorder.fence_record`."""
@@ -232,6 +264,78 @@ class RingRecorder:
             pages,
             lives,
         )
+
+    def snapshot_alias(
+        self, snapshot: int, ranges: Sequence[ByteRange], pages: Sequence[int], lives: Sequence[int]
+    ) -> int:
+        """See `Recorder.snapshot_alias`."""
+        return self._state(CODE["snapshot_alias"], 0, 0, snapshot, 0, ranges, pages, lives)
+
+    def snapshot_release(
+        self, snapshot: int, ranges: Sequence[ByteRange], pages: Sequence[int], lives: Sequence[int]
+    ) -> int:
+        """See `Recorder.snapshot_release`."""
+        return self._state(CODE["snapshot_release"], 0, 0, snapshot, 0, ranges, pages, lives)
+
+    def snapshot_save(
+        self,
+        snapshot: int,
+        request: int,
+        launch: int,
+        positions: int,
+        ranges: Sequence[ByteRange],
+        pages: Sequence[int],
+        lives: Sequence[int],
+    ) -> int:
+        """See `Recorder.snapshot_save`."""
+        return self._state(CODE["snapshot_save"], launch, positions, snapshot, request, ranges, pages, lives)
+
+    def snapshot_restore(
+        self,
+        snapshot: int,
+        request: int,
+        launch: int,
+        positions: int,
+        ranges: Sequence[ByteRange],
+        pages: Sequence[int],
+        lives: Sequence[int],
+    ) -> int:
+        """See `Recorder.snapshot_restore`."""
+        return self._state(
+            CODE["snapshot_restore"], launch, positions, snapshot, request, ranges, pages, lives
+        )
+
+    def _state(
+        self,
+        code: int,
+        launch: int,
+        positions: int,
+        snapshot: int,
+        request: int,
+        ranges: Sequence[ByteRange],
+        pages: Sequence[int],
+        lives: Sequence[int],
+    ) -> int:
+        pairs = tuple(zip(pages, lives, strict=True))
+        return self._emit_words(code, len(ranges), launch, positions, 0, 0, snapshot, request, ranges, pairs)
+
+    def workspace_plan(
+        self, launch: int, stream: int, nbytes: int, capacity: int, room: int, offset: int = -1
+    ) -> int:
+        """See `Recorder.workspace_plan`. Sizes below 4 GiB."""
+        return self._emit(CODE["workspace_plan"], stream, 0, offset, nbytes, room, launch, capacity)
+
+    def workspace_alloc(
+        self, launch: int, stream: int, offset: int, nbytes: int, capacity: int, room: int
+    ) -> int:
+        """See `Recorder.workspace_alloc`."""
+        return self._emit(CODE["workspace_alloc"], stream, 0, offset, nbytes, room, launch, capacity)
+
+    def workspace_free(
+        self, launch: int, stream: int, offset: int, nbytes: int, capacity: int, room: int
+    ) -> int:
+        """See `Recorder.workspace_free`."""
+        return self._emit(CODE["workspace_free"], stream, 0, offset, nbytes, room, launch, capacity)
 
     def arrive(self, request: int, public_id: str, prompt_tokens: int, max_tokens: int) -> int:
         """See `Recorder.arrive`. Of the id 400 characters are kept."""

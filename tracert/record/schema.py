@@ -93,6 +93,8 @@ SHAPES: dict[str, tuple[str, ...]] = {
     "pairs": ("page", "life"),
     "entries": ("index", "page", "life"),
     "extents": ("page", "life", "first", "end"),
+    "slots": ("slot", "page", "life"),
+    "ranges": ("page", "first", "end"),
     "uses": ("row", "generation", "start", "end", "walked", "covers:text"),
     "texts": ("text:text",),
     "keyframe_pages": ("page", "life", "state:text", "holders:count"),
@@ -144,6 +146,9 @@ def _kind(code: int, name: str, fields: str, *sections: Section, single: bool = 
 
 _PAGES = Section("pages", "pairs")
 _AT = "launch=x stream=a ordinal=y kernel=b:text"
+_PLAN = "transaction=x positions=y"
+_STATE = (Section("ranges", "ranges", "a"), Section("pages", "pairs"))
+_BLOCK = "launch=x stream=a offset=c bytes=d capacity=y room=e"
 
 SCHEMA = Schema(
     (
@@ -169,7 +174,7 @@ SCHEMA = Schema(
         _kind(
             20,
             "launch",
-            f"{_AT} phase=c:text step=d",
+            f"{_AT} phase=c:text step=d class=w2:text",
             Section("uses", "uses", "e"),
             Section("reads", "extents", "w0"),
             Section("writes", "extents", "w1"),
@@ -183,12 +188,18 @@ SCHEMA = Schema(
         ),
         _kind(22, "copy", _AT, Section("source", "extents", "c"), Section("target", "extents")),
         _kind(23, "clear", f"{_AT} all=c:flag pages=d", Section("target", "extents")),
+        _kind(24, "copy_plan", _PLAN, Section("source", "extents", "a"), Section("target", "extents")),
+        _kind(25, "copy_done", _PLAN, Section("source", "extents", "a"), Section("target", "extents")),
         _kind(30, "fence_record", "fence=x stream=a ordinal=y"),
         _kind(31, "fence_wait", "fence=x stream=a record_seq=y"),
         _kind(32, "fence_passed", "fence=x stream=a device=b:flag"),
         _kind(40, "insert", "node=a digest=x:hex parent=b identity=y", _PAGES),
         _kind(41, "evict", "node=a", _PAGES),
         _kind(42, "match", "request=c node=a digest=x:hex identity=y hit_tokens=d lookup_ns=e", _PAGES),
+        _kind(43, "snapshot_alias", "snapshot=x", *_STATE),
+        _kind(44, "snapshot_release", "snapshot=x", *_STATE),
+        _kind(45, "snapshot_save", "snapshot=x request=y launch=b positions=c", *_STATE),
+        _kind(46, "snapshot_restore", "snapshot=x request=y launch=b positions=c", *_STATE),
         _kind(50, "arrive", "request=x prompt_tokens=a max_tokens=b"),
         _kind(
             51,
@@ -199,12 +210,16 @@ SCHEMA = Schema(
         _kind(53, "finish", "request=x row=a reason=c:text"),
         _kind(54, "fail", "request=x row=a"),
         _kind(60, "transaction", "op=b:text transaction=y row=a request=x frontier=c"),
+        _kind(61, "workspace_plan", _BLOCK),
+        _kind(62, "workspace_alloc", _BLOCK),
+        _kind(63, "workspace_free", _BLOCK),
+        _kind(64, "offload", _AT, Section("entries", "slots")),
+        _kind(65, "load", _AT, Section("entries", "slots")),
         _kind(70, "nonfinite", "launch=x request=y row=a position=b layer=c", _PAGES),
         _kind(71, "error", ""),
     ),
     SHAPES,
 )
-"""Codes left for the kinds still to come: 9 content, 24-25 copy plans, 43-48 snapshots, 55-56 drafts,
-61-65 workspace and host tier, 72 guard."""
+"""Codes left for the kinds still to come: 55-56 drafts, 72 guard."""
 
 CODE = {kind.name: kind.code for kind in SCHEMA.kinds}

@@ -2,7 +2,8 @@
 
 import torch
 
-from tracert_kernels.plan import Plan, Scratch
+from tracert_kernels.plan import Plan
+from tracert_kernels.scratch import Scratch
 
 
 def plan(

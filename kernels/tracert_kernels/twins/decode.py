@@ -7,7 +7,8 @@ rows (`embedding_bag`) reads them where they lie; pages that all sequences begin
 
 import torch
 
-from tracert_kernels.plan import Batch, Scratch
+from tracert_kernels.plan import Batch
+from tracert_kernels.scratch import Scratch
 
 
 def decode(

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 
 import torch
 
-from tracert_kernels.plan import Batch, Plan, Scratch, Span
+from tracert_kernels.plan import Batch, Plan, Span
+from tracert_kernels.scratch import Scratch
 from tracert_kernels.twins.bounds import require_within
 
 # Measured on 2 cores: padded pages that cost as much as one more batch, which reads its shared pages again;

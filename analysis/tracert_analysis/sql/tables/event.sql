@@ -58,7 +58,7 @@ CREATE TABLE event (
     phase VARCHAR,
     -- Number of the step.
     step UBIGINT,
-    -- Class of a launch.
+    -- What a launch's `writes` get, where it is not keys and values: rows (of a snapshot).
     class VARCHAR,
     -- How a launch uses rows.
     uses STRUCT("row" USMALLINT, generation UINTEGER, start UINTEGER, "end" UINTEGER, walked UINTEGER, covers VARCHAR)[],
@@ -76,7 +76,7 @@ CREATE TABLE event (
     "all" BOOLEAN,
     -- The publish's number within its row.
     epoch UBIGINT,
-    -- What a publish writes: [index, page, life].
+    -- What a publish writes: [index, page, life]; what an offload or a load moves: [slot, page, life].
     entries BIGINT[][],
     -- The pages of the event: [page, life].
     pages BIGINT[][],
@@ -108,12 +108,12 @@ CREATE TABLE event (
     snapshot UBIGINT,
     -- Byte ranges: [page, first, end].
     ranges BIGINT[][],
-    -- Slot of the host tier.
-    slot UINTEGER,
     -- Offset in the workspace, in bytes.
     "offset" UBIGINT,
-    -- Room of the workspace, in bytes.
+    -- All bytes of the workspace.
     capacity UBIGINT,
+    -- The largest piece of the workspace that is free, in bytes: before a plan, after a block was granted or given back.
+    room UBIGINT,
     -- Public id of a request.
     id VARCHAR,
     -- Tokens of the prompt.

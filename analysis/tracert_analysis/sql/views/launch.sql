@@ -4,7 +4,7 @@ CREATE TABLE launch (
     seq UBIGINT,
     -- When it was enqueued: nanoseconds of the monotonic clock.
     t UBIGINT,
-    -- launch, publish, copy or clear.
+    -- launch, publish, copy, clear, offload or load.
     kind VARCHAR,
     -- Its number, counted over the device.
     launch UBIGINT,
@@ -48,7 +48,7 @@ SELECT
     END
 FROM (
     FROM event
-    WHERE kind IN ('launch', 'publish', 'copy', 'clear')
+    WHERE kind IN ('launch', 'publish', 'copy', 'clear', 'offload', 'load')
         AND launch IS NOT NULL AND stream IS NOT NULL AND ordinal IS NOT NULL
 ) AS e
 ASOF LEFT JOIN numbered AS s ON e.stream = s.stream AND e.seq >= s.from_seq
