@@ -118,6 +118,21 @@ def test_a_lane_tells_its_frontier_and_open_transaction(tmp_path: Path, native: 
 
 
 @pytest.mark.parametrize("native", WRITERS)
+def test_a_step_may_be_launched_before_the_one_before_is_learnt(tmp_path: Path, native: bool) -> None:
+    """What was committed is the earlier frontier, what is open the later one."""
+    recorder = new_recorder(tmp_path, native=native)
+    recorder.row_acquire(0, 1, 5)
+    recorder.schedule(5, 0, "prefill", 9, 20, 0, 4)
+    recorder.transaction("begin", 7, 0, 5, 20)
+    recorder.schedule(5, 0, "decode", 10, 1, 20, 4)
+    recorder.transaction("begin", 9, 0, 5, 21)
+    recorder.transaction("commit", 7, 0, 5, 20)
+    lane = lanes_of(recorder)[0]
+    expected = (21, 20, 1, 9)
+    assert expected == (lane["frontier"], lane["committed"], lane["provisional"], lane["transaction"])
+
+
+@pytest.mark.parametrize("native", WRITERS)
 def test_what_a_prefix_hit_spared_is_committed(tmp_path: Path, native: bool) -> None:
     """The frontier starts where the hit ends; only what is being computed is provisional."""
     recorder = new_recorder(tmp_path, native=native)

@@ -128,6 +128,7 @@ def _config(options: EngineOptions, model: Decoder) -> EngineConfig:
         max_prefill_tokens=options.max_prefill_tokens or options.max_num_batched_tokens,
         max_waiting=options.max_waiting,
         prefix_cache=options.prefix_cache,
+        overlap=options.overlap,
         poison_rows=options.poison_rows,
     )
 

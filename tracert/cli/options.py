@@ -46,6 +46,7 @@ class EngineOptions(msgspec.Struct, frozen=True, kw_only=True):
     max_prefill_tokens: Annotated[int | None, "tokens of one prompt a step", COUNT] = None
     max_waiting: Annotated[int, "requests that may wait; more get a 503", COUNT] = 1024
     prefix_cache: Annotated[Literal["none", "hash", "radix"], "share pages of common prefixes"] = "hash"
+    overlap: Annotated[bool, "launch a step before the one before it is learnt"] = False
     poison_rows: Annotated[bool, "overwrite released block-table rows with an id outside the pool"] = False
     record: Annotated[bool, "keep the history in a ring file"] = True
     record_dir: Annotated[str, "where ring files and dumps go"] = "tracert-records"

@@ -3,11 +3,12 @@
 Knows the layout of a batch, nothing of policy.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import torch
 
+from tracert.engine.request import Request
 from tracert.engine.scheduler import Slice
 from tracert.models.batch import Batch
 from tracert.record.access import RowUse
@@ -20,26 +21,33 @@ class Prepared(NamedTuple):
     slices: Sequence[Slice]
     uses: list[RowUse]
     sampling: list[Slice]
+    fed: list[tuple[int, int]]
+    """Tokens that the host does not know: index in the batch, and in the drawings of the step in flight."""
     phase: str
 
 
-def prepare(slices: Sequence[Slice], page_size: int) -> Prepared:
-    """The batch of a step: its slices one behind the other; logits for the last token where one is drawn."""
+def prepare(slices: Sequence[Slice], page_size: int, drawing: Mapping[Request, int]) -> Prepared:
+    """The batch of a step: its slices one behind the other; logits for the last token where one is drawn.
+
+    `drawing` tells where the step in flight draws the token that a request lacks.
+    """
     tokens: list[int] = []
     position: list[int] = []
     token_row: list[int] = []
     query_start = [0]
     logits_index: list[int] = []
     uses: list[RowUse] = []
-    for request, length in slices:
-        start, end = request.computed, request.computed + length
-        row = request.row
-        assert row is not None
+    fed: list[tuple[int, int]] = []
+    for part in slices:
+        request, row, start, end, samples = part
         tokens += request.tokens[start:end]
+        if end > len(request.tokens):
+            fed.append((len(tokens), drawing[request]))
+            tokens.append(0)
         position += range(start, end)
-        token_row += [row.row] * length
+        token_row += [row.row] * part.length
         query_start.append(len(tokens))
-        if end == len(request.tokens):
+        if samples:
             logits_index.append(len(tokens) - 1)
         uses.append(RowUse(row.row, row.generation, start, end, -(-end // page_size)))
     batch = Batch(
@@ -51,7 +59,8 @@ def prepare(slices: Sequence[Slice], page_size: int) -> Prepared:
         context=torch.tensor([use.end for use in uses], dtype=torch.int32),
         logits_index=torch.tensor(logits_index),
     )
-    return Prepared(batch, slices, uses, [part for part in slices if part.samples], _phase(slices))
+    sampling = [part for part in slices if part.samples]
+    return Prepared(batch, slices, uses, sampling, fed, _phase(slices))
 
 
 def _phase(slices: Sequence[Slice]) -> str:

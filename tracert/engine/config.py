@@ -22,6 +22,8 @@ class EngineConfig:
     max_prefill_tokens: int = 2048
     max_waiting: int = 1024
     prefix_cache: PrefixCacheKind = "hash"
+    overlap: bool = False
+    """Launch a step before the one before it is waited for."""
     poison_rows: bool = False
     """Overwrite a released row of the block table with an id outside the pool."""
 

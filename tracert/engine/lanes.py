@@ -1,14 +1,21 @@
 """A lane is a row of the block table with the pages that its request holds.
 
-Grants lanes, lets them grow, publishes what changed on the transfer stream and takes them back. Knows
-nothing of budgets or order; the scheduler decides.
+Grants lanes, lets them grow, publishes what changed on the transfer stream and takes them back. While a
+step is in flight, what is taken back is guarded by the fence behind it. Knows nothing of budgets or order;
+the scheduler decides.
 """
 
-from tracert.device.device import Device, Stream
+from collections.abc import Callable, Sequence
+
+from tracert.device.device import Device, Fence, Stream
 from tracert.engine.request import Request
 from tracert.memory.block_table import BlockTable
 from tracert.memory.pool import PagePool
 from tracert.memory.prefix_cache import PrefixCache
+from tracert.record.recorder import Recorder
+
+Evict = Callable[[int], int]
+"""Gives up to so many pages back that no request holds; returns how many."""
 
 
 class Lanes:
@@ -16,20 +23,25 @@ class Lanes:
 
     def __init__(
         self,
+        recorder: Recorder,
         device: Device,
         pool: PagePool,
         table: BlockTable,
         cache: PrefixCache,
         transfer: Stream,
-        page_size: int,
+        evict: Sequence[Evict],
     ) -> None:
+        """`evict` are asked in this order when pages are short."""
+        self._recorder = recorder
         self._device = device
         self._pool = pool
         self._table = table
         self._cache = cache
         self._transfer = transfer
-        self._page_size = page_size
+        self._page_size = pool.page_size
+        self._evict = evict
         self._published = False
+        self._flight: Fence | None = None
 
     def admit(self, request: Request) -> bool:
         """Give a waiting request a row and pages for all its tokens; False when there is no room."""
@@ -64,13 +76,31 @@ class Lanes:
         self._published = True
         return True
 
+    def launched(self, fence: Fence) -> None:
+        """A step was launched that uses the lanes; `fence` is behind it."""
+        self._flight = fence
+
+    def passed(self, fence: Fence) -> None:
+        """The host has seen the fence of a step pass."""
+        if self._flight == fence:
+            self._flight = None
+
     def vacate(self, request: Request) -> None:
-        """Take the row and the pages back. The host has seen every launch that used them end."""
+        """Take the row and the pages back. They are granted again when a step in flight has passed."""
         assert request.row is not None
+        if request.transaction is not None:
+            self._recorder.transaction(
+                "abort", request.transaction, request.lane, request.number, request.computed
+            )
+            request.transaction = None
+        if self._flight is not None:
+            # What is published in this row from now on must not reach a step that still follows it.
+            self._device.wait(self._transfer, self._flight)
         self._table.release(request.row, self._transfer)
         self._published = True
-        self._pool.drop(request.pages[: request.shared], request.holder, "read")
-        self._pool.drop(request.pages[request.shared :], request.holder, "write")
+        shared, own = request.pages[: request.shared], request.pages[request.shared :]
+        self._pool.drop(shared, request.holder, "read", fence=self._flight)
+        self._pool.drop(own, request.holder, "write", fence=self._flight)
         request.pages, request.shared, request.row = [], 0, None
 
     def order_before(self, compute: Stream) -> None:
@@ -81,15 +111,28 @@ class Lanes:
             self._table.fenced(fence)
             self._published = False
 
-    def keep(self, request: Request) -> None:
-        """Offer the request's full pages to the prefix cache."""
-        self._cache.insert(request.number, request.tokens, request.pages, request.identity, request.computed)
+    def keep(self, request: Request, computed: int) -> None:
+        """Offer the pages that the request's first `computed` tokens fill to the prefix cache."""
+        self._cache.insert(request.number, request.tokens, request.pages, request.identity, computed)
 
     def _pages(self, tokens: int) -> int:
         return -(-tokens // self._page_size)
 
     def _make_room(self, count: int) -> bool:
-        missing = count - self._pool.available()
-        if missing > 0:
-            self._cache.evict(missing)
-        return self._pool.available() >= count
+        """Are there `count` pages to grant, once what may go is gone?"""
+        pool = self._pool
+        if pool.available() < count:
+            pool.reclaim(self._device.query)
+        for evict in self._evict:
+            missing = count - pool.available() - pool.counts().retired
+            if missing > 0:
+                evict(missing)
+        if pool.available() < count <= pool.available() + pool.counts().retired:
+            pool.reclaim(self._device.query)
+        if pool.available() < count <= pool.available() + pool.counts().retired:
+            pool.reclaim(self._wait)
+        return pool.available() >= count
+
+    def _wait(self, fence: Fence) -> bool:
+        self._device.sync(fence)
+        return True

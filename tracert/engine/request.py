@@ -15,7 +15,7 @@ class Request:
     number: int
     id: str
     tokens: list[int]
-    """Prompt and answer so far."""
+    """Prompt and answer so far, as the host knows them."""
     prompt_tokens: int
     sampling: Sampling
     seed: int
@@ -24,7 +24,9 @@ class Request:
     limit: int
     """Tokens at which it ends with `length`."""
     computed: int = 0
-    """Tokens whose keys and values are in its pages."""
+    """Tokens whose keys and values are in its pages, or will be when what is launched has run."""
+    pending: int = 0
+    """Tokens drawn on the device that the host has not learnt: 1 while the step that draws is in flight."""
     cached_tokens: int = 0
     """Prompt tokens that the prefix cache spared, at the first admission."""
     shared: int = 0
@@ -32,6 +34,8 @@ class Request:
     pages: list[int] = field(default_factory=list)
     row: RowHandle | None = None
     admitted: bool = False
+    transaction: int | None = None
+    """The launch that moves its frontier, while the host has not seen it pass."""
 
     @property
     def holder(self) -> Holder:
@@ -44,11 +48,11 @@ class Request:
         return -1 if self.row is None else self.row.row
 
     @property
-    def uncomputed(self) -> int:
-        """Tokens to compute before the next one can be sampled: 1 when decoding."""
-        return len(self.tokens) - self.computed
+    def length(self) -> int:
+        """Its tokens, the one included that only the device knows yet."""
+        return len(self.tokens) + self.pending
 
     @property
-    def decoding(self) -> bool:
-        """Is the whole prompt computed, and one token after the other to come?"""
-        return self.computed >= self.prompt_tokens
+    def uncomputed(self) -> int:
+        """Tokens to compute before the next one can be sampled: 1 when decoding."""
+        return self.length - self.computed

@@ -1,17 +1,22 @@
 """Launches a step on the compute stream and reads back what it drew.
 
 Two launches a step: `forward` leaves logits on the device, `sample` draws from them. The host learns
-in `wait`, and only there, whether the device is well.
+in `wait`, and only there, whether the device is well. A step may be launched before the one before it was
+waited for: it takes the tokens that the host does not know from the device, and its drawings go to the
+other of two sets of results.
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import torch
 
-from tracert.device.device import Device, Launch, Memory, Stream
+from tracert.device.device import Device, Fence, Launch, Memory, Stream
 from tracert.engine.batch import Prepared
 from tracert.engine.request import Request
-from tracert.engine.sampler import Draw, allocate_results, sample
+from tracert.engine.sampler import Draw, Results, allocate_results, sample
+from tracert.engine.scheduler import Slice
 from tracert.memory.arena import Arena
 from tracert.memory.block_table import BlockTable
 from tracert.models.batch import Batch
@@ -27,6 +32,20 @@ class Drawn(NamedTuple):
     logprob: list[float]
     top_token: list[list[int]]
     top_logprob: list[list[float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Flight:
+    """A step on its way: `launch` is the one that computes, `fence` is behind the one that draws."""
+
+    prepared: Prepared
+    launch: Launch
+    fence: Fence
+    results: Results
+
+    def drawing(self) -> dict[Request, int]:
+        """Which entry of its results is each request's."""
+        return {part.request: index for index, part in enumerate(self.prepared.sampling)}
 
 
 class Runner:
@@ -48,63 +67,78 @@ class Runner:
         self._compute = compute
         vocab = model.config.vocab
         self._logits = device.allocate(sequences * vocab * 4).view(torch.float32, (sequences, vocab))
-        self._results = allocate_results(device, sequences)
+        self._results = (allocate_results(device, sequences), allocate_results(device, sequences))
 
-    def launch(self, prepared: Prepared, step: int) -> Launch:
-        """Enqueue the step; returns the launch that computes, not the one that draws."""
+    def launch(self, prepared: Prepared, step: int) -> Flight:
+        """Enqueue the step."""
+        results, before = self._results[step % 2], self._results[(step + 1) % 2]
         launch = self._device.launch(
             self._compute,
             forward,
             self._model,
             prepared.batch,
+            prepared.fed,
+            before.token,
             self._arena.cache,
             self._table.memory,
             self._logits,
-            access=Compute(prepared.phase, step, uses=prepared.uses, resources=("write:logits",)),
+            access=Compute(
+                prepared.phase,
+                step,
+                uses=prepared.uses,
+                resources=("read:sampled", "write:logits") if prepared.fed else ("write:logits",),
+            ),
         )
         if prepared.sampling:
             self._device.launch(
                 self._compute,
                 sample,
                 self._logits,
-                [_draw(part.request) for part in prepared.sampling],
-                *self._results,
+                [_draw(part) for part in prepared.sampling],
+                *results,
                 access=Compute("sample", step, resources=("read:logits", "write:sampled")),
             )
-        return launch
+        return Flight(prepared, launch, self._device.record(self._compute), results)
 
-    def wait(self, prepared: Prepared) -> Drawn:
+    def wait(self, flight: Flight) -> Drawn:
         """Synchronise, then read. DeviceError when anything launched before has failed."""
-        self._device.sync(self._device.record(self._compute))
-        count = len(prepared.sampling)
-        if not count:
+        self._device.sync(flight.fence)
+        sampling, results = flight.prepared.sampling, flight.results
+        if not sampling:
             return Drawn([], [], [], [], [])
-        wanted = any(part.request.sampling.logprobs is not None for part in prepared.sampling)
 
         def read(memory: Memory) -> list[Any]:
-            return self._device.read(memory)[:count].tolist()
+            return self._device.read(memory)[: len(sampling)].tolist()
 
-        results = self._results
-        if not wanted:
+        if all(part.request.sampling.logprobs is None for part in sampling):
             return Drawn(read(results.token), read(results.finite), [], [], [])
         return Drawn(*(read(memory) for memory in results))
 
 
 def forward(
-    model: Decoder, batch: Batch, cache: torch.Tensor, table: torch.Tensor, logits: torch.Tensor
+    model: Decoder,
+    batch: Batch,
+    fed: Sequence[tuple[int, int]],
+    drawn: torch.Tensor,
+    cache: torch.Tensor,
+    table: torch.Tensor,
+    logits: torch.Tensor,
 ) -> None:
-    """Kernel: all layers over the batch; pages are found through `table` when it runs."""
+    """Kernel: all layers over the batch; when it runs, `table` names the pages and `drawn` has the fed tokens."""
+    if fed:
+        target, source = torch.tensor(fed).T
+        batch = batch._replace(tokens=batch.tokens.index_copy(0, target, drawn[source].to(batch.tokens)))
     rows = model.forward(batch, cache, table)
     logits[: len(rows)] = rows
 
 
-def _draw(request: Request) -> Draw:
-    sampling = request.sampling
+def _draw(part: Slice) -> Draw:
+    request, sampling = part.request, part.request.sampling
     return Draw(
         sampling.temperature,
         sampling.top_k,
         sampling.top_p,
         request.seed,
-        len(request.tokens),
+        part.end,
         sampling.logprobs is not None,
     )

@@ -1,5 +1,8 @@
 """Decides who computes how many tokens in the next step; knows nothing of streams or launches.
 
+A request counts as computed as soon as its step is launched: the next step may be scheduled while one is in
+flight, with the token that only the device knows yet.
+
 Running requests come first, in order of arrival; then waiting ones are admitted while there are rows,
 pages and tokens in the budget. A running request that gets no page takes the pages of the one that
 arrived last, which is computed again later (preemption by recompute).
@@ -11,29 +14,30 @@ from typing import Literal, NamedTuple
 from tracert.engine.config import EngineConfig
 from tracert.engine.lanes import Lanes
 from tracert.engine.request import Request
+from tracert.memory.block_table import RowHandle
 from tracert.record.recorder import Recorder
 
 
 class Slice(NamedTuple):
-    """One request's part of a step: `length` tokens from `request.computed`."""
+    """One request's part of a step: its tokens `start` up to `end`, in the row that it has in this step."""
 
     request: Request
-    length: int
+    row: RowHandle
+    start: int
+    end: int
+    samples: bool
+    """Is its last token computed, so that a new one can be sampled?"""
 
     @property
-    def end(self) -> int:
-        """The request's frontier when the step is done."""
-        return self.request.computed + self.length
-
-    @property
-    def samples(self) -> bool:
-        """Does the step compute the last known token, so that a new one can be sampled?"""
-        return self.end == len(self.request.tokens)
+    def length(self) -> int:
+        """How many tokens it computes."""
+        return self.end - self.start
 
     @property
     def phase(self) -> Literal["prefill", "decode"]:
         """Does it compute the prompt, or the token drawn last?"""
-        return "decode" if self.request.decoding and self.length == 1 else "prefill"
+        decodes = self.start >= self.request.prompt_tokens and self.length == 1
+        return "decode" if decodes else "prefill"
 
 
 class Scheduler:
@@ -65,7 +69,8 @@ class Scheduler:
         slices: list[Slice] = []
         preempted = False
         for request in list(self.running):
-            if request.row is None or not budget:
+            # One that is as long as it may be ends when its last token is learnt.
+            if request.row is None or not budget or request.length >= request.limit:
                 continue
             count = self._chunk(request, budget)
             while not self._lanes.grow(request, request.computed + count):
@@ -75,16 +80,16 @@ class Scheduler:
                 if victim is request:
                     break
             else:
-                slices.append(Slice(request, count))
+                slices.append(self._slice(request, count))
                 budget -= count
         while self.waiting and budget and not preempted and len(self.running) < self._config.max_num_seqs:
             request = self.waiting[0]
-            if not self._lanes.admit(request):
+            if request.pending or not self._lanes.admit(request):
                 break
             self.waiting.popleft()
             self.running.append(request)
             count = self._chunk(request, budget)
-            slices.append(Slice(request, count))
+            slices.append(self._slice(request, count))
             budget -= count
         for part in slices:
             self._tell(part, step)
@@ -92,6 +97,12 @@ class Scheduler:
 
     def _chunk(self, request: Request, budget: int) -> int:
         return min(request.uncomputed, budget, self._config.max_prefill_tokens)
+
+    @staticmethod
+    def _slice(request: Request, count: int) -> Slice:
+        assert request.row is not None
+        end = request.computed + count
+        return Slice(request, request.row, request.computed, end, end == request.length)
 
     def _preempt(self, victim: Request, step: int) -> None:
         lane = victim.lane
@@ -105,5 +116,5 @@ class Scheduler:
     def _tell(self, part: Slice, step: int) -> None:
         request = part.request
         self._recorder.schedule(
-            request.number, request.lane, part.phase, step, part.length, request.computed, len(request.pages)
+            request.number, request.lane, part.phase, step, part.length, part.start, len(request.pages)
         )

@@ -4,22 +4,23 @@
 
 A step computes some tokens of each running request in one launch and draws the next tokens in a
 second. Rows of the block table are published on the transfer stream while the scheduler grants pages;
-a fence lets the compute stream wait for them.
+a fence lets the compute stream wait for them. With `overlap` a step is launched before the one before it
+is waited for: a request that turns out to have ended takes part in one step too many, whose result for it
+is thrown away.
 """
 
 import secrets
-from typing import Literal
 
 from tracert_kernels.dispatch import Kernels
 
 from tracert.device.device import Device, Launch
 from tracert.engine.answers import drawn_tokens, invalid_distribution, queue_full, refusal
-from tracert.engine.batch import Prepared, prepare
+from tracert.engine.batch import prepare
 from tracert.engine.config import EngineConfig
 from tracert.engine.lanes import Lanes
 from tracert.engine.request import Request
-from tracert.engine.runner import Drawn, Runner
-from tracert.engine.scheduler import Scheduler
+from tracert.engine.runner import Drawn, Flight, Runner
+from tracert.engine.scheduler import Scheduler, Slice
 from tracert.memory.arena import Arena
 from tracert.memory.block_table import BlockTable
 from tracert.memory.layout import KvLayout
@@ -60,12 +61,15 @@ class Engine:
             poison=config.poison_rows,
         )
         self.cache = open_cache(config.prefix_cache, recorder, self.pool)
-        self.lanes = Lanes(device, self.pool, self.table, self.cache, self.transfer, config.page_size)
+        self.lanes = Lanes(
+            recorder, device, self.pool, self.table, self.cache, self.transfer, (self.cache.evict,)
+        )
         self.scheduler = Scheduler(recorder, config, self.lanes)
         self.runner = Runner(device, model, self.arena, self.table, self.compute, config.max_num_seqs)
         self.steps = 0
         self._requests: dict[str, Request] = {}
         self._numbers = 0
+        self._flight: Flight | None = None
         self.arena.clear_all(self.compute)
         self.table.clear(self.compute)
         device.sync_all()
@@ -105,41 +109,62 @@ class Engine:
 
     @property
     def busy(self) -> bool:
-        """Is there anything to compute?"""
-        return bool(self._requests)
+        """Is there anything to compute, or to wait for?"""
+        return bool(self._requests) or self._flight is not None
 
     def step(self) -> list[Tokens | Failed]:
-        """Compute one step. DeviceError when the device failed: then nothing of it is settled."""
+        """Launch a step and settle one: the same, or with overlap the one before.
+
+        DeviceError when the device failed: then nothing of what was launched is settled.
+        """
         slices = self.scheduler.schedule(self.steps)
-        if not slices:
-            return []
-        self.lanes.order_before(self.compute)
-        prepared = prepare(slices, self.config.page_size)
-        launch = self.runner.launch(prepared, self.steps)
-        self._transact("begin", prepared, launch)
-        drawn = self.runner.wait(prepared)
-        self._transact("commit", prepared, launch)
-        told = self._settle(prepared, drawn, launch)
-        self.steps += 1
+        flight = self._launch(slices) if slices else None
+        if self.config.overlap:
+            flight, self._flight = self._flight, flight
+        told = self._settle(flight) if flight else []
         if self.recorder.keyframe_due():
             self.recorder.keyframe(self.state())
         return told
 
-    def _settle(self, prepared: Prepared, drawn: Drawn, launch: Launch) -> list[Tokens | Failed]:
-        told: list[Tokens | Failed] = []
-        rejected = {
-            part.request for part, sound in zip(prepared.sampling, drawn.finite, strict=True) if not sound
-        }
-        for part in prepared.slices:
-            part.request.computed += part.length
+    def _launch(self, slices: list[Slice]) -> Flight:
+        self.lanes.order_before(self.compute)
+        drawing = self._flight.drawing() if self._flight else {}
+        flight = self.runner.launch(prepare(slices, self.config.page_size, drawing), self.steps)
+        self.lanes.launched(flight.fence)
+        self.steps += 1
+        for part in slices:
+            request, launch = part.request, flight.launch.id
+            request.computed, request.transaction = part.end, launch
+            request.pending += part.samples
+            # A lane's frontier is provisional from the launch until the host has seen it pass.
+            self.recorder.transaction("begin", launch, part.row.row, request.number, part.end)
+        return flight
+
+    def _settle(self, flight: Flight) -> list[Tokens | Failed]:
+        drawn = self.runner.wait(flight)
+        self.lanes.passed(flight.fence)
+        sampling = flight.prepared.sampling
+        rejected = {part.request for part, sound in zip(sampling, drawn.finite, strict=True) if not sound}
+        for part in flight.prepared.slices:
+            request = part.request
+            if request.row != part.row:
+                continue
+            self.recorder.transaction("commit", flight.launch.id, part.row.row, request.number, part.end)
+            if request.transaction == flight.launch.id:
+                request.transaction = None
             # Pages that led to no distribution must not become somebody's prefix.
-            if part.request not in rejected:
-                self.lanes.keep(part.request)
-        for index, part in enumerate(prepared.sampling):
-            if part.request in rejected:
-                told.append(self._reject(part.request, launch))
+            if request not in rejected:
+                self.lanes.keep(request, part.end)
+        told: list[Tokens | Failed] = []
+        for index, part in enumerate(sampling):
+            request = part.request
+            request.pending -= 1
+            if self._requests.get(request.id) is not request:
+                continue
+            if request in rejected:
+                told.append(self._reject(part, flight.launch))
             else:
-                told.append(self._append(part.request, index, drawn))
+                told.append(self._append(request, index, drawn))
         return told
 
     def _append(self, request: Request, index: int, drawn: Drawn) -> Tokens:
@@ -157,11 +182,11 @@ class Engine:
             return "stop"
         return "length" if len(request.tokens) >= request.limit else None
 
-    def _reject(self, request: Request, launch: Launch) -> Failed:
+    def _reject(self, part: Slice, launch: Launch) -> Failed:
         """A distribution that is none: the symptom is recorded with the pages that it came from."""
-        lane, position = request.lane, request.computed - 1
+        request, lane = part.request, part.row.row
         self.recorder.nonfinite(
-            launch.id, request.number, lane, position, request.pages, self.pool.lives(request.pages)
+            launch.id, request.number, lane, part.end - 1, request.pages, self.pool.lives(request.pages)
         )
         self._end(request)
         self.recorder.fail(request.number, lane, "invalid distribution")
@@ -170,12 +195,6 @@ class Engine:
     def _end(self, request: Request) -> None:
         del self._requests[request.id]
         self.scheduler.remove(request)
-
-    def _transact(self, op: Literal["begin", "commit"], prepared: Prepared, launch: Launch) -> None:
-        """A lane's frontier is provisional from the launch until the host has seen it pass."""
-        for part in prepared.slices:
-            request = part.request
-            self.recorder.transaction(op, launch.id, request.lane, request.number, part.end)
 
     def state(self) -> Keyframe:
         """The whole state of pages and rows, as keyframes carry it."""

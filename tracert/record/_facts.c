@@ -110,8 +110,9 @@ static void fold_row(Writer *self, const Record *record) {
         lane->scheduled = record->d;
         lane->computed = record->e;
         lane->pages = record->y;
-        /* What a prefix hit or an earlier step has computed is committed. */
-        lane->frontier = lane->committed = record->e;
+        /* What a prefix hit or an earlier step has computed is committed, unless that step is in flight. */
+        if (!lane->transaction)
+            lane->frontier = lane->committed = record->e;
         break;
     case TRANSACTION:
         if (record->b == self->begin) {
@@ -121,8 +122,12 @@ static void fold_row(Writer *self, const Record *record) {
         } else {
             if (record->b == self->commit)
                 lane->committed = record->c;
-            lane->frontier = lane->committed;
-            lane->transaction = 0;
+            /* With a step in flight, what ends may be the transaction before the one that is open. */
+            if (lane->transaction == record->y + 1) {
+                lane->frontier = lane->committed;
+                lane->provisional = lane->transaction = 0;
+            } else
+                lane->provisional = lane->frontier - lane->committed;
         }
         break;
     }

@@ -185,8 +185,9 @@ class Facts:
             u64[lane + 9] = told.d
             u64[lane + 10] = told.e
             u64[lane + 11] = told.y
-            # What a prefix hit or an earlier step has computed is committed.
-            u64[lane + 3] = u64[lane + 4] = told.e
+            # What a prefix hit or an earlier step has computed is committed, unless that step is in flight.
+            if u64[lane + 6] == 0:
+                u64[lane + 3] = u64[lane + 4] = told.e
 
     def _transaction(self, told: Told) -> None:
         if told.a >= self._rows:
@@ -199,5 +200,9 @@ class Facts:
         else:
             if told.b == WORD["commit"]:
                 u64[lane + 4] = told.c
-            u64[lane + 3] = u64[lane + 4]
-            u64[lane + 6] = 0
+            # With a step in flight, what ends may be the transaction before the one that is open.
+            if u64[lane + 6] == (told.y + 1) & ABSENT64:
+                u64[lane + 3] = u64[lane + 4]
+                u64[lane + 5] = u64[lane + 6] = 0
+            else:
+                u64[lane + 5] = (u64[lane + 3] - u64[lane + 4]) & ABSENT64
