@@ -1,4 +1,4 @@
-"""With a step in flight the engine gives the same tokens, and grants nothing that the step may still touch."""
+"""With a step in flight the engine gives the same tokens, and grants nothing that the step may touch."""
 
 import random
 from dataclasses import replace

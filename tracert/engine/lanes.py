@@ -8,6 +8,7 @@ the scheduler decides.
 from collections.abc import Callable, Sequence
 
 from tracert.device.device import Device, Fence, Stream
+from tracert.engine.fronts import Fronts
 from tracert.engine.request import Request
 from tracert.memory.block_table import BlockTable
 from tracert.memory.pool import PagePool
@@ -28,6 +29,7 @@ class Lanes:
         pool: PagePool,
         table: BlockTable,
         cache: PrefixCache,
+        fronts: Fronts,
         transfer: Stream,
         evict: Sequence[Evict],
     ) -> None:
@@ -37,6 +39,7 @@ class Lanes:
         self._pool = pool
         self._table = table
         self._cache = cache
+        self._fronts = fronts
         self._transfer = transfer
         self._page_size = pool.page_size
         self._evict = evict
@@ -45,18 +48,15 @@ class Lanes:
 
     def admit(self, request: Request) -> bool:
         """Give a waiting request a row and pages for all its tokens; False when there is no room."""
-        match = self._cache.match(request.number, request.tokens, request.identity)
-        self._pool.hold(match.pages, request.holder, "read")
-        count = self._pages(len(request.tokens)) - len(match.pages)
+        front = self._fronts.find(request)
+        count = self._pages(request.length) - len(front.pages)
         if not self._make_room(count):
-            self._pool.drop(match.pages, request.holder, "read")
+            self._fronts.leave(request, front)
             return False
-        request.pages = [*match.pages, *self._pool.alloc(count, request.holder)]
-        request.shared = len(match.pages)
-        request.computed = match.hit_tokens
+        self._fronts.take(request, front, self._pool.alloc(count, request.holder))
         if not request.admitted:
             request.admitted = True
-            request.cached_tokens = match.hit_tokens
+            request.cached_tokens = front.tokens
         request.row = self._table.acquire(request.number)
         self._table.activate(request.row, request.pages, self._pool.lives(request.pages), self._transfer)
         self._published = True

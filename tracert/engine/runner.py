@@ -124,7 +124,7 @@ def forward(
     table: torch.Tensor,
     logits: torch.Tensor,
 ) -> None:
-    """Kernel: all layers over the batch; when it runs, `table` names the pages and `drawn` has the fed tokens."""
+    """Kernel: all layers over the batch. When it runs, `table` names pages and `drawn` has the fed tokens."""
     if fed:
         target, source = torch.tensor(fed).T
         batch = batch._replace(tokens=batch.tokens.index_copy(0, target, drawn[source].to(batch.tokens)))

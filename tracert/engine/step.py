@@ -17,6 +17,7 @@ from tracert.device.device import Device, Launch
 from tracert.engine.answers import drawn_tokens, invalid_distribution, queue_full, refusal
 from tracert.engine.batch import prepare
 from tracert.engine.config import EngineConfig
+from tracert.engine.fronts import Fronts
 from tracert.engine.lanes import Lanes
 from tracert.engine.request import Request
 from tracert.engine.runner import Drawn, Flight, Runner
@@ -61,8 +62,16 @@ class Engine:
             poison=config.poison_rows,
         )
         self.cache = open_cache(config.prefix_cache, recorder, self.pool)
+        self.fronts = Fronts(self.pool, self.cache)
         self.lanes = Lanes(
-            recorder, device, self.pool, self.table, self.cache, self.transfer, (self.cache.evict,)
+            recorder,
+            device,
+            self.pool,
+            self.table,
+            self.cache,
+            self.fronts,
+            self.transfer,
+            (self.cache.evict,),
         )
         self.scheduler = Scheduler(recorder, config, self.lanes)
         self.runner = Runner(device, model, self.arena, self.table, self.compute, config.max_num_seqs)
