@@ -1,0 +1,16 @@
+"""Every feature of the engine that must not change a token, and what may be asked of each."""
+
+from typing import Any
+
+from hypothesis import strategies as st
+
+FEATURES: dict[str, list[Any]] = {
+    "prefix_cache": ["none", "hash", "radix"],
+    "overlap": [False, True],
+    "poison_rows": [False, True],
+    "max_prefill_tokens": [2048, 16, 11],
+}
+"""Values by the field of EngineConfig; the first is the plain engine's."""
+
+combinations = st.fixed_dictionaries({name: st.sampled_from(values) for name, values in FEATURES.items()})
+schedules = st.one_of(st.sampled_from(["eager", "fifo"]), st.integers(0, 99).map("random:{}".format))
