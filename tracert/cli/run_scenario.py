@@ -11,54 +11,76 @@ from tracert.cli.options import EngineOptions
 from tracert.models.fetch import resolve
 from tracert.models.load import load_tokenizer
 from tracert.record.dump import write_dump
-from tracert.scenarios.catalog import find_scenario
+from tracert.scenarios.catalog import Chosen, find_scenario
+from tracert.scenarios.scenario import Scenario
 from tracert.scenarios.step_driver import drive
 
 
 def run(
-    name: str,
+    name: str | Scenario,
     *,
     variant: str | None = None,
+    control: str | None = None,
     planted: bool,
     schedule: str,
     model: str = "tiny-random",
     dump: Path | None = None,
+    options: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """What happened: answers by request, the error if one ended it, the schedule that ran, the dump."""
-    scenario, chosen = find_scenario(name, variant)
-    target = dump or Path(f"{name}-{chosen}-{'fault' if planted else 'sound'}.jsonl")
+    """What happened: answers by request, the error if one ended it, the schedule that ran, the dump.
+
+    `name` may be a scenario that no catalog has; `options` come before the scenario's own.
+    """
+    chosen = find_scenario(name, variant, control)
+    fault = chosen.fault if planted else None
+    target = dump or Path(f"{chosen.label}-{'fault' if planted else 'sound'}.jsonl")
     with tempfile.TemporaryDirectory(prefix="tracert-") as directory:
-        options = msgspec.convert(
-            {
-                "model": model,
-                "dtype": "fp32",
-                "device": "cpu",
-                "schedule": schedule,
-                "ring_events": 2**16,
-                "record_dir": directory,
-                "fault": scenario.fault if planted else None,
-                **scenario.options,
-                **scenario.variants[chosen],
-            },
-            EngineOptions,
-        )
-        assembly = assemble(options)
+        assembly = assemble(_options(chosen, model, schedule, directory, fault, options or {}))
         tokenizer = load_tokenizer(resolve(model))
-        outcome = drive(assembly.engine, tokenizer, scenario.workload)
+        outcome = drive(assembly.engine, tokenizer, chosen.workload)
         reason, error = outcome.failure or ("exit", None)
         assert assembly.ring is not None
         assembly.ring.device_state(assembly.engine.device.state)
         write_dump(assembly.ring.path, target, reason=reason, error=error)
         assembly.ring.close()
     return {
-        "scenario": scenario.name,
-        "variant": chosen,
-        "fault": scenario.fault if planted else None,
-        "requests": scenario.workload.requests,
+        "scenario": chosen.scenario.name,
+        "variant": chosen.variant_name,
+        "control": control,
+        "fault": fault,
+        "requests": chosen.workload.requests,
         "answers": {name: tokenizer.decode(tokens) for name, tokens in outcome.answers.items()},
         "tokens": outcome.answers,
-        "failed": outcome.failed,
+        "cached_tokens": outcome.cached,
+        "failed": {
+            name: {"status": failed.status, "code": failed.code, "message": failed.message}
+            for name, failed in outcome.failed.items()
+        },
         "error": error,
         "schedule": assembly.engine.device.schedule_string(),
         "dump": str(target),
     }
+
+
+def _options(
+    chosen: Chosen,
+    model: str,
+    schedule: str,
+    directory: str,
+    fault: str | None,
+    given: dict[str, Any],
+) -> EngineOptions:
+    return msgspec.convert(
+        {
+            "model": model,
+            "dtype": "fp32",
+            "device": "cpu",
+            "schedule": schedule,
+            "ring_events": 2**16,
+            "record_dir": directory,
+            "fault": fault,
+            **given,
+            **chosen.options,
+        },
+        EngineOptions,
+    )

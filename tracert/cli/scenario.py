@@ -10,15 +10,20 @@ scenario = typer.Typer(help="Workloads that provoke a planted bug.", no_args_is_
 
 @scenario.command("list")
 def list_scenarios() -> None:
-    """What there is: names, variants and what goes wrong."""
+    """What there is: names, variants, controls and what goes wrong."""
     from rich.console import Console
     from rich.table import Table
 
     from tracert.scenarios.catalog import SCENARIOS
 
-    table = Table("scenario", "variants", "what goes wrong", box=None)
+    table = Table("scenario", "variant", "ends", "what it is", box=None)
     for one in SCENARIOS.values():
-        table.add_row(one.name, ", ".join(one.variants), one.summary)
+        table.add_row(f"[bold]{one.name}[/]", "", "", one.summary)
+        for name, variant in one.variants.items():
+            other = f" (fault {variant.fault})" if variant.fault else ""
+            table.add_row("", name, variant.ends, f"{variant.note}{other}".strip())
+        for name in one.controls:
+            table.add_row("", f"--control {name}", "clean", "another workload with the bug planted")
     Console().print(table)
 
 
@@ -27,13 +32,17 @@ def run_scenario(
     name: Annotated[str, typer.Argument(help="See `tracert scenario list`.")],
     fault: Annotated[bool, typer.Option("--fault/--sound", help="Plant the bug, or run without it.")] = True,
     variant: Annotated[
-        str | None, typer.Option(help="How it ends; the first of the list by default.")
+        str | None, typer.Option(help="Which engine; the first of the list by default.")
     ] = None,
+    control: Annotated[str | None, typer.Option(help="A workload that must go well all the same.")] = None,
     seed: Annotated[int, typer.Option(help="Of the device's random schedule.")] = 1,
     schedule: Annotated[str | None, typer.Option(help="Another schedule, for instance replay:...")] = None,
     model: Annotated[str, typer.Option(help="tiny-random needs no download.")] = "tiny-random",
     dump: Annotated[Path | None, typer.Option(help="Where the dump goes.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="The outcome as JSON.")] = False,
+    tokens: Annotated[
+        bool, typer.Option("--tokens", help="With --json: the answers as token ids too.")
+    ] = False,
 ) -> None:
     """Run a scenario and write its dump; `tracert postmortem` explains it."""
     import orjson
@@ -41,9 +50,17 @@ def run_scenario(
     from tracert.cli.run_scenario import run
 
     told = run(
-        name, variant=variant, planted=fault, schedule=schedule or f"random:{seed}", model=model, dump=dump
+        name,
+        variant=variant,
+        control=control,
+        planted=fault,
+        schedule=schedule or f"random:{seed}",
+        model=model,
+        dump=dump,
     )
     if as_json:
+        if not tokens:
+            del told["tokens"]
         print(orjson.dumps(told, option=orjson.OPT_INDENT_2).decode())
         return
     for line in _lines(told):
@@ -53,11 +70,17 @@ def run_scenario(
 def _lines(told: dict[str, Any]) -> list[str]:
     error = told["error"]
     ended = f"device error {error['code']} {error['name']}" if error else "no error was seen"
+    if not error and told["failed"]:
+        request, failed = next(iter(told["failed"].items()))
+        ended = f"{request} failed with {failed['status']} {failed['code']}"
     schedule = (
         told["schedule"] if len(told["schedule"]) <= 60 else f"{told['schedule'][:57]}... (--json has it)"
     )
+    which = ", ".join(
+        filter(None, (told["variant"], told["control"], "planted" if told["fault"] else "sound"))
+    )
     return [
-        f"{told['scenario']} ({told['variant']}, {'planted' if told['fault'] else 'sound'}): {ended}",
+        f"{told['scenario']} ({which}): {ended}",
         f"answers   {len(told['answers'])} of {told['requests']}",
         f"schedule  {schedule}",
         f"dump      {told['dump']}",

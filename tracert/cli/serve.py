@@ -25,6 +25,12 @@ def serve(
     api_key: Annotated[
         str | None, typer.Option(envvar="TRACERT_API_KEY", help="Clients must send it as a bearer token.")
     ] = None,
+    preserve_thinking: Annotated[
+        bool,
+        typer.Option(
+            help="Keep the reasoning of earlier turns (`reasoning_content`, given back) in prompts."
+        ),
+    ] = False,
     log_format: Annotated[LogFormat, typer.Option(help="The log on standard error: text or json.")] = "text",
 ) -> None:
     """Serve a model over the OpenAI HTTP API, with a black box."""
@@ -41,6 +47,7 @@ def serve(
         port=port,
         api_key=api_key,
         max_waiting=options.max_waiting,
+        preserve_thinking=preserve_thinking,
         # The engine notices a device that hangs by itself; this is for an engine that hangs.
         hang_seconds=2 * options.hang_seconds,
     )

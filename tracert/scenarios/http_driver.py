@@ -1,24 +1,23 @@
-"""Drives a running server over HTTP, one thread a conversation, as the reports' clients do.
+"""Drives a running server over HTTP, one thread a lane, as the reports' clients do.
 
-Streams every answer. The first request that fails ends the run: the others are told to stop.
+The first request that fails ends the run: the other lanes are told to stop.
 """
 
-import json
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-import httpx
-
-from tracert.scenarios.workload import Conversation, Workload
+from tracert.scenarios.history import History
+from tracert.scenarios.http_client import Client, RequestFailed
+from tracert.scenarios.workload import Conversation, Script, Send, Workload
 
 
 class Said(NamedTuple):
-    """Something to show: who, in which turn, and what."""
+    """Something to show: in which lane, in which of its requests, and what."""
 
-    conversation: str
-    turn: int
+    lane: str
+    request: str
     what: Literal["question", "piece", "end", "error"]
     text: str
 
@@ -26,105 +25,117 @@ class Said(NamedTuple):
 class Refused(NamedTuple):
     """A request that failed: OpenAI error object, and HTTP status unless the answer had begun."""
 
-    conversation: str
-    turn: int
+    request: str
     status: int | None
     error: dict[str, object]
 
 
 @dataclass(slots=True)
 class HttpOutcome:
-    """Answers by `name-turn`; the first failure, None when all went well."""
+    """Answers by request name; the first failure, None when all went well."""
 
     answers: dict[str, str] = field(default_factory=dict)
     refused: Refused | None = None
 
 
-class _Failure(Exception):
-    def __init__(self, status: int | None, error: dict[str, object]) -> None:
-        super().__init__(str(error.get("message")))
-        self.status = status
-        self.error = error
+class _Run:
+    """What the lanes of one run share."""
+
+    def __init__(self, url: str, model: str, workload: Workload, show: Callable[[Said], None]) -> None:
+        self.outcome = HttpOutcome()
+        self._url = url
+        self._model = model
+        self._workload = workload
+        self._show = show
+        self._lock = threading.Lock()
+        self._over = threading.Event()
+        self.lanes: list[Conversation | Script] = [*workload.conversations, *workload.scripts]
+        begins = {lane.beside for lane in self.lanes if lane.beside}
+        self._begun = {name: threading.Event() for name in begins}
+
+    def lane(self, lane: Conversation | Script) -> None:
+        """One lane from its first request to its last, in the thread that calls this."""
+        if lane.beside is not None:
+            self._begun[lane.beside].wait()
+        with Client(self._url, self._model) as client:
+            if isinstance(lane, Conversation):
+                self._converse(client, lane)
+            else:
+                self._run_script(client, lane)
+
+    def release(self) -> None:
+        """Let go whoever waits for a request that will not come."""
+        for begun in self._begun.values():
+            begun.set()
+
+    def _converse(self, client: Client, lane: Conversation) -> None:
+        history = History(lane)
+        while not history.over:
+            request, messages = history.request, history.ask()
+
+            def ask(messages: list[dict[str, object]] = messages, request: str = request) -> str:
+                said = client.chat(
+                    messages,
+                    lane.tools,
+                    self._workload.answer_tokens,
+                    lane.stream,
+                    lambda piece: self._tell(Said(lane.name, request, "piece", piece)),
+                )
+                history.answered(said)
+                return str(said.get("content") or "")
+
+            if not self._ask(lane.name, request, str(messages[-1]["content"]), ask):
+                return
+
+    def _run_script(self, client: Client, lane: Script) -> None:
+        for request, send in lane.requests():
+            asked = self._workload.seen.get(send.name) or (
+                send.prompt if isinstance(send.prompt, str) else send.name
+            )
+
+            def ask(request: str = request, send: Send = send) -> str:
+                return client.complete(
+                    send, lane.stream, lambda piece: self._tell(Said(lane.name, request, "piece", piece))
+                )
+
+            if not self._ask(lane.name, request, asked, ask):
+                return
+
+    def _ask(self, lane: str, request: str, question: str, ask: Callable[[], str]) -> bool:
+        """Whether the lane may go on."""
+        if self._over.is_set():
+            return False
+        self._tell(Said(lane, request, "question", question))
+        if request in self._begun:
+            self._begun[request].set()
+        try:
+            answer = ask()
+        except RequestFailed as failure:
+            with self._lock:
+                if self.outcome.refused is None:
+                    self.outcome.refused = Refused(request, failure.status, failure.error)
+            self._over.set()
+            self.release()
+            self._tell(Said(lane, request, "error", str(failure)))
+            return False
+        with self._lock:
+            self.outcome.answers[request] = answer
+        self._tell(Said(lane, request, "end", answer))
+        return True
+
+    def _tell(self, said: Said) -> None:
+        with self._lock:
+            self._show(said)
 
 
 def drive_http(url: str, model: str, workload: Workload, show: Callable[[Said], None]) -> HttpOutcome:
     """Run the workload against the model served at `url`; `show` is called from a thread a time."""
-    outcome = HttpOutcome()
-    lock, over = threading.Lock(), threading.Event()
-
-    def show_one(said: Said) -> None:
-        with lock:
-            show(said)
-
-    def speak(conversation: Conversation) -> None:
-        with httpx.Client(base_url=url, timeout=600) as client:
-            _converse(client, model, conversation, workload.answer_tokens, show_one, outcome, over)
-
+    run = _Run(url, model, workload, show)
     threads = [
-        threading.Thread(target=speak, args=(one,), name=one.name, daemon=True)
-        for one in workload.conversations
+        threading.Thread(target=run.lane, args=(lane,), name=lane.name, daemon=True) for lane in run.lanes
     ]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    return outcome
-
-
-def _converse(
-    client: httpx.Client,
-    model: str,
-    conversation: Conversation,
-    answer_tokens: int,
-    show: Callable[[Said], None],
-    outcome: HttpOutcome,
-    over: threading.Event,
-) -> None:
-    messages = [{"role": "system", "content": conversation.system}]
-    for turn, question in enumerate(conversation.turns, start=1):
-        if over.is_set():
-            return
-        show(Said(conversation.name, turn, "question", question))
-        messages.append({"role": "user", "content": question})
-        answer = ""
-        try:
-            for piece in _stream(client, model, messages, answer_tokens):
-                answer += piece
-                show(Said(conversation.name, turn, "piece", piece))
-        except _Failure as failure:
-            over.set()
-            if outcome.refused is None:
-                outcome.refused = Refused(conversation.name, turn, failure.status, failure.error)
-            show(Said(conversation.name, turn, "error", str(failure)))
-            return
-        show(Said(conversation.name, turn, "end", answer))
-        outcome.answers[f"{conversation.name}-{turn}"] = answer
-        messages.append({"role": "assistant", "content": answer})
-
-
-def _stream(
-    client: httpx.Client, model: str, messages: list[dict[str, str]], answer_tokens: int
-) -> Iterator[str]:
-    body = {
-        "model": model,
-        "messages": messages,
-        "max_tokens": answer_tokens,
-        "temperature": 0,
-        "stream": True,
-    }
-    try:
-        with client.stream("POST", "/v1/chat/completions", json=body) as response:
-            if response.status_code != 200:
-                response.read()
-                raise _Failure(response.status_code, response.json()["error"])
-            for line in response.iter_lines():
-                data = line.removeprefix("data: ")
-                if data == line or data == "[DONE]":
-                    continue
-                chunk = json.loads(data)
-                if "error" in chunk:
-                    raise _Failure(None, chunk["error"])
-                for choice in chunk["choices"]:
-                    yield choice["delta"].get("content") or ""
-    except httpx.HTTPError as error:
-        raise _Failure(None, {"message": f"the connection broke: {error}"}) from error
+    return run.outcome

@@ -4,7 +4,7 @@ Both endings of the report: with rows poisoned at release the forward meets an i
 the device fails; without, it follows the row of the former tenant and answers from its pages.
 """
 
-from tracert.scenarios.scenario import Scenario
+from tracert.scenarios.scenario import Scenario, Variant
 from tracert.scenarios.workload import Conversation, Workload
 
 _ATLAS = Conversation(
@@ -43,5 +43,8 @@ NINFER_UNORDERED_PUBLISH = Scenario(
     fault="ninfer-unordered-publish",
     workload=Workload(conversations=(_ATLAS, _KITCHEN), answer_tokens=24),
     options={"max_num_seqs": 3, "max_model_len": 2048, "kv_pages": 256, "prefix_cache": "hash"},
-    variants={"crash": {"poison_rows": True}, "silent": {"poison_rows": False}},
+    variants={
+        "crash": Variant({"poison_rows": True}, "crash"),
+        "silent": Variant({"poison_rows": False}, "silent"),
+    },
 )

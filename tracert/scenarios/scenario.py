@@ -1,15 +1,33 @@
 """A scenario: a workload that provokes one fault, and the engine that it needs."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
 from tracert.scenarios.workload import Workload
+
+Ending = Literal["crash", "failure", "silent", "clean"]
+"""The device fails and with it the engine; a request fails and the engine goes on; nothing is seen but,
+perhaps, wrong answers; nothing is wrong."""
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """One engine under the scenario's workload: its options beside the shared ones, and how it ends.
+
+    `fault` is another fault than the scenario's: wrong fixes are faults of their own.
+    """
+
+    options: Mapping[str, Any] = field(default_factory=dict)
+    ends: Ending = "crash"
+    fault: str | None = None
+    note: str = ""
+    """What it shows, in a few words."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """`variants` are the ways it can end: engine options for each, by name; the first is the usual one."""
+    """`variants` are the ways it can end, by name; the first is the usual one."""
 
     name: str
     summary: str
@@ -17,7 +35,9 @@ class Scenario:
     workload: Workload
     options: Mapping[str, Any]
     """Engine options that every variant shares."""
-    variants: Mapping[str, Mapping[str, Any]]
+    variants: Mapping[str, Variant]
+    controls: Mapping[str, Workload] = field(default_factory=dict)
+    """Other workloads that must go well with the same fault planted."""
 
     @property
     def usual(self) -> str:

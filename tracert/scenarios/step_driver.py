@@ -1,33 +1,25 @@
 """Drives an engine in this process, with arrivals scripted by step: a seed and a schedule replay exactly.
 
 A conversation's next turn arrives a fixed number of steps after its last answer ended; the second
-conversation starts a few steps behind the first, so that lanes overlap.
+conversation starts a few steps behind the first, so that lanes overlap. A lane ends with its first request
+that fails, the run with the device.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from tracert.engine.boundary import Failure, record_failure
 from tracert.engine.step import Engine
-from tracert.messages.messages import Failed, Generate, Sampling, Tokens
-from tracert.scenarios.workload import Conversation, Workload
+from tracert.messages.messages import Failed, Tokens
+from tracert.scenarios.step_lane import ConversationLane, ScriptLane, StepLane
+from tracert.scenarios.workload import Workload
+from tracert.server.tokenizer import Tokenizer
 
 STAGGER_STEPS = 3
-PAUSE_STEPS = 2
 
 
-class ChatTokenizer(Protocol):
-    """What the driver needs of a tokenizer."""
-
-    def render_chat(self, messages: Sequence[dict[str, str]]) -> str:
-        """The prompt's text."""
-
-    def encode(self, text: str) -> list[int]:
-        """Token ids of a text."""
-
-    def decode(self, tokens: Sequence[int]) -> str:
-        """The text of token ids."""
+class WorkloadError(ValueError):
+    """A workload that this engine cannot be asked; the message says why."""
 
 
 @dataclass(slots=True)
@@ -35,77 +27,74 @@ class Outcome:
     """Answers by request id, in the order in which they ended, and what ended the run early."""
 
     answers: dict[str, list[int]] = field(default_factory=dict)
-    failed: dict[str, str] = field(default_factory=dict)
+    failed: dict[str, Failed] = field(default_factory=dict)
+    cached: dict[str, int] = field(default_factory=dict)
+    """Prompt tokens of each answered request that a cache spared."""
     failure: Failure | None = None
 
 
-class _Speaker:
-    """One conversation under way."""
-
-    def __init__(self, conversation: Conversation, starts_at: int) -> None:
-        self.conversation = conversation
-        self.messages = [{"role": "system", "content": conversation.system}]
-        self.turn = 0
-        self.due: int | None = starts_at
-        self.answer: list[int] = []
-
-    @property
-    def id(self) -> str:
-        return f"{self.conversation.name}-{self.turn + 1}"
-
-    def over(self) -> bool:
-        return self.turn >= len(self.conversation.turns)
-
-
-def drive(engine: Engine, tokenizer: ChatTokenizer, workload: Workload) -> Outcome:
-    """Run the workload to its end, or to the failure that ends the engine; that is recorded."""
+def drive(engine: Engine, tokenizer: Tokenizer, workload: Workload) -> Outcome:
+    """Run the whole workload, or until the engine fails; that is recorded."""
     outcome = Outcome()
-    speakers = [_Speaker(one, index * STAGGER_STEPS) for index, one in enumerate(workload.conversations)]
+    lanes = _lanes(tokenizer, workload)
+    running: dict[str, StepLane] = {}
+    answers: dict[str, list[int]] = {}
     step = 0
-    while not all(speaker.over() for speaker in speakers):
-        for speaker in speakers:
-            if speaker.due is not None and step >= speaker.due and not speaker.over():
-                _speak(engine, tokenizer, speaker, workload.answer_tokens)
+    while not all(lane.over or _waits_in_vain(lane, lanes) for lane in lanes):
+        for lane in lanes:
+            if lane.due is not None and step >= lane.due and not lane.over:
+                _send(engine, lane, lanes, step)
+                running[lane.request], answers[lane.request] = lane, []
         try:
             told = engine.step()
         except Exception as raised:
             outcome.failure = record_failure(engine.recorder, raised)
             break
         for message in told:
-            _hear(message, tokenizer, speakers, outcome, step)
+            lane = running[message.id]
+            if isinstance(message, Failed):
+                outcome.failed[message.id] = message
+                lane.end()
+            else:
+                _hear(message, lane, answers[message.id], outcome, step)
         step += 1
     return outcome
 
 
-def _speak(engine: Engine, tokenizer: ChatTokenizer, speaker: _Speaker, answer_tokens: int) -> None:
-    speaker.messages.append({"role": "user", "content": speaker.conversation.turns[speaker.turn]})
-    speaker.due, speaker.answer = None, []
-    refused = engine.add(
-        Generate(
-            id=speaker.id,
-            tokens=tokenizer.encode(tokenizer.render_chat(speaker.messages)),
-            sampling=Sampling(max_tokens=answer_tokens, temperature=0, seed=0),
+def _lanes(tokenizer: Tokenizer, workload: Workload) -> list[StepLane]:
+    lanes: list[StepLane] = []
+    for index, one in enumerate(workload.conversations):
+        starts = index * STAGGER_STEPS if one.starts is None else one.starts
+        lanes.append(
+            ConversationLane(
+                one,
+                tokenizer,
+                None if one.beside else starts,
+                workload.answer_tokens,
+                workload.preserve_thinking,
+            )
         )
-    )
+    lanes += [ScriptLane(script, tokenizer) for script in workload.scripts]
+    return lanes
+
+
+def _send(engine: Engine, lane: StepLane, lanes: Sequence[StepLane], step: int) -> None:
+    refused = engine.add(lane.ask())
     if refused is not None:
-        raise ValueError(f"the workload does not fit the engine: {refused.message}")
+        raise WorkloadError(f"the workload does not fit the engine: {lane.request}: {refused.message}")
+    for other in lanes:
+        if other.beside == lane.request:
+            other.due, other.beside = step, None
 
 
-def _hear(
-    told: Tokens | Failed,
-    tokenizer: ChatTokenizer,
-    speakers: Sequence[_Speaker],
-    outcome: Outcome,
-    step: int,
-) -> None:
-    speaker = next(speaker for speaker in speakers if speaker.id == told.id)
-    if isinstance(told, Failed):
-        outcome.failed[told.id] = told.code
-    else:
-        speaker.answer += told.tokens
-        if told.finish_reason is None:
-            return
-        outcome.answers[told.id] = speaker.answer
-    speaker.messages.append({"role": "assistant", "content": tokenizer.decode(speaker.answer)})
-    speaker.turn += 1
-    speaker.due = step + PAUSE_STEPS
+def _hear(told: Tokens, lane: StepLane, answer: list[int], outcome: Outcome, step: int) -> None:
+    answer += told.tokens
+    if told.finish_reason is not None:
+        outcome.answers[told.id] = answer
+        outcome.cached[told.id] = told.cached_tokens
+        lane.heard(answer, step)
+
+
+def _waits_in_vain(lane: StepLane, lanes: Sequence[StepLane]) -> bool:
+    """It was to start beside a request that never came: the lane of that request has failed."""
+    return lane.beside is not None and all(other.over for other in lanes if other.beside is None)

@@ -18,15 +18,12 @@ from tracert.server.chat_message import MessageStream, finish_reason, message_of
 from tracert.server.choice import Entry
 from tracert.server.errors import bad_parameter, json_response
 from tracert.server.generation import Generation, Plan
-from tracert.server.reasoning_parser import ReasoningParser
 from tracert.server.sampling_body import fit
 from tracert.server.service import Service
-from tracert.server.speech import SpeechReader
 from tracert.server.stream import EventStream, while_connected
 from tracert.server.tokenizer import Tokenizer
 from tracert.server.tool_call import ToolCall
-from tracert.server.tool_parser import ToolParser
-from tracert.server.tools_body import offered_tools, schemas_of
+from tracert.server.tools_body import offered_tools
 
 
 def routes(service: Service) -> APIRouter:
@@ -42,19 +39,17 @@ def routes(service: Service) -> APIRouter:
         alternatives = body.alternatives
         tools = offered_tools(body.tools, body.tool_choice)
         prompt = await asyncio.to_thread(
-            encode_chat, body.messages, tools, body.chat_template_kwargs, service.tokenizer
+            encode_chat,
+            body.messages,
+            tools,
+            body.chat_template_kwargs,
+            service.tokenizer,
+            service.config.preserve_thinking,
         )
         if not prompt.tokens:
             raise bad_parameter("messages", "the model's chat template makes an empty prompt of them")
         asked = body.max_completion_tokens or body.max_tokens
         max_tokens = fit(len(prompt.tokens), asked, context, context, "messages")
-
-        def reader() -> SpeechReader:
-            return SpeechReader(
-                ReasoningParser(prompt.reasoning) if prompt.dialect.reasoning else None,
-                ToolParser(schemas_of(tools)) if tools else None,
-                one_call=body.parallel_tool_calls is False,
-            )
 
         plan = Plan(
             id=f"chatcmpl-{secrets.token_hex(12)}",
@@ -63,7 +58,7 @@ def routes(service: Service) -> APIRouter:
             sampling=body.sampling(max_tokens, alternatives),
             stops=body.stops,
             cache_salt=body.cache_salt or "",
-            reader=reader,
+            reader=lambda: prompt.reader(one_call=body.parallel_tool_calls is False),
         )
         generation = Generation(service, plan)
         answer = _Answer(service, plan, generation, alternatives is not None)

@@ -9,9 +9,13 @@ from tracert.server.body import Body
 from tracert.server.chat_history import plain_messages
 from tracert.server.dialect import Dialect, ends_in_reasoning
 from tracert.server.errors import bad_parameter
+from tracert.server.reasoning_parser import ReasoningParser
 from tracert.server.sampling_body import SamplingBody
+from tracert.server.speech import SpeechReader
+from tracert.server.thinking import render_with_thinking
 from tracert.server.tokenizer import Tokenizer
-from tracert.server.tools_body import Tool, check_tools
+from tracert.server.tool_parser import ToolParser
+from tracert.server.tools_body import Tool, check_tools, schemas_of
 
 
 class ChatBody(SamplingBody):
@@ -69,12 +73,29 @@ class Prompt(NamedTuple):
     dialect: Dialect
     reasoning: bool
     """It has begun the reasoning for the model: the answer begins inside."""
+    tools: Sequence[Tool]
+
+    def reader(self, one_call: bool) -> SpeechReader:
+        """What takes the answer apart. `one_call`: the answer ends with its first call."""
+        return SpeechReader(
+            ReasoningParser(self.reasoning) if self.dialect.reasoning else None,
+            ToolParser(schemas_of(self.tools)) if self.tools else None,
+            one_call=one_call,
+        )
 
 
 def encode_chat(
-    messages: Sequence[Any], tools: Sequence[Tool], options: dict[str, Any] | None, tokenizer: Tokenizer
+    messages: Sequence[Any],
+    tools: Sequence[Tool],
+    options: dict[str, Any] | None,
+    tokenizer: Tokenizer,
+    preserve_thinking: bool = False,
 ) -> Prompt:
-    """The prompt of a conversation. Raises ApiError 400."""
+    """The prompt of a conversation. Raises ApiError 400.
+
+    With `preserve_thinking` the reasoning of earlier turns stays in it, also where the template would leave
+    it out; a request says otherwise for itself with the template's variable of that name in `options`.
+    """
     dialect = Dialect.of(tokenizer.chat_template(bool(tools)))
     check_tools(tools, dialect)
     plain = plain_messages(messages, dialect)
@@ -82,7 +103,10 @@ def encode_chat(
     if not options.keys().isdisjoint(("messages", "tools")):
         raise bad_parameter("chat_template_kwargs", "may hold neither messages nor tools")
     try:
-        text = tokenizer.render_chat(plain, tools or None, **options)
+        if options.get("preserve_thinking", preserve_thinking):
+            text = render_with_thinking(tokenizer, plain, tools, options)
+        else:
+            text = tokenizer.render_chat(plain, tools or None, **options)
     except Exception as error:  # a template is a program that came with the model, and may raise anything
         raise bad_parameter("messages", f"the model's chat template refuses them: {error}") from None
-    return Prompt(tokenizer.encode(text, add_special=False), dialect, ends_in_reasoning(text))
+    return Prompt(tokenizer.encode(text, add_special=False), dialect, ends_in_reasoning(text), tools)

@@ -15,6 +15,8 @@ class AppConfig:
     max_waiting: int
     """Requests for which no token has come yet; one more is refused with 503 and Retry-After."""
     api_key: str | None = None
+    preserve_thinking: bool = False
+    """Keep the reasoning of earlier turns in the prompts that conversations make."""
     max_body_bytes: int = 16 * 2**20
     drain_seconds: float = 5.0
     """How long requests in flight may go on when the server is told to stop."""

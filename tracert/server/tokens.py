@@ -29,7 +29,8 @@ def routes(service: Service) -> APIRouter:
         def encode() -> list[int]:
             if body.messages is not None:
                 tools = offered_tools(body.tools, None)
-                return encode_chat(body.messages, tools, body.chat_template_kwargs, tokenizer).tokens
+                kwargs, preserve = body.chat_template_kwargs, service.config.preserve_thinking
+                return encode_chat(body.messages, tools, kwargs, tokenizer, preserve).tokens
             return tokenizer.encode(body.prompt or "", add_special=body.add_special_tokens)
 
         tokens = await asyncio.to_thread(encode)
