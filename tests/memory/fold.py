@@ -21,6 +21,8 @@ class Fold:
         self.epoch: dict[int, int] = {}
         self.nodes: dict[int, tuple[bytes, int, list[tuple[int, int]], int]] = {}
         self.cached: dict[tuple[int, int], int] = {}
+        self.tails: dict[int, int] = {}
+        """Positions that count, of nodes whose page is filled in part."""
         self.newest_node = 0
         for kind, fields in events:
             getattr(self, f"_{kind}", lambda **_: None)(**fields)
@@ -76,17 +78,27 @@ class Fold:
             self.device_row.setdefault(row, {})[index] = page, life
 
     def _insert(
-        self, node: int, digest: bytes, parent: int, pages: list[tuple[int, int]], identity: int
+        self,
+        node: int,
+        digest: bytes,
+        parent: int,
+        pages: list[tuple[int, int]],
+        identity: int,
+        positions: int = 0,
     ) -> None:
         if node not in self.nodes:
             assert node > self.newest_node, f"the number of node {node} is used again"
             assert pages, f"node {node} is new and has no page"
             self.newest_node = node
         assert parent == 0 or parent in self.nodes
+        assert parent not in self.tails, f"node {node} hangs below a page that is not full"
         held = self.nodes.get(node, (b"", 0, [], 0))[2]
         for page in pages:
             self._move(page, node)
         self.nodes[node] = digest, parent, held + pages, identity
+        if positions:
+            assert len(held + pages) == 1, f"node {node} has more than the page that is filled in part"
+            self.tails[node] = positions
 
     def _move(self, page: tuple[int, int], node: int) -> None:
         """A page that another node has is one that a split takes from the front of its edge."""
@@ -107,8 +119,11 @@ class Fold:
             del self.cached[page]
         if not held:
             del self.nodes[node]
+            self.tails.pop(node, None)
 
     def _match(self, node: int, digest: bytes, pages: list[tuple[int, int]], identity: int, **_: Any) -> None:
+        """Whole pages of the node's path, and perhaps a tail, the first page of a node just below."""
+        last = node
         assert not node or self.nodes[node][0] == digest
         walked = []
         while node:
@@ -116,4 +131,11 @@ class Fold:
             assert told[3] == identity
             walked.append(told[2])
             node = told[1]
-        assert pages == [page for held in reversed(walked) for page in held]
+        whole = [page for held in reversed(walked) for page in held]
+        assert pages[: len(whole)] == whole
+        for page in pages[len(whole) :]:
+            below = self.cached[page]
+            assert len(pages) == len(whole) + 1
+            assert self.nodes[below][1] == last
+            assert self.nodes[below][2][0] == page
+            assert self.nodes[below][3] == identity

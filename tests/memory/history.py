@@ -117,11 +117,12 @@ class History(NullRecorder):
         pages: Sequence[int],
         lives: Sequence[int],
         identity: int,
+        positions: int = 0,
     ) -> int:
-        """Keep it."""
-        return self._add(
-            "insert", node=node, digest=digest, parent=parent, pages=pairs(pages, lives), identity=identity
-        )
+        """Keep it, without the positions of a page that is full."""
+        named = {"node": node, "digest": digest, "parent": parent, "pages": pairs(pages, lives)}
+        part = {"positions": positions} if positions else {}
+        return self._add("insert", **named, identity=identity, **part)
 
     def evict(self, node: int, pages: Sequence[int], lives: Sequence[int]) -> int:
         """Keep it."""

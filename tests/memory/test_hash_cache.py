@@ -5,12 +5,13 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from tests.memory.fold import Fold
 from tests.memory.history import History
+from tests.memory.prefix_bench import MODEL, SECRET
+from tests.memory.prefix_bench import Bench as PrefixBench
+from tests.memory.prefix_machine import PAGES, SIZE, PrefixMachine
 from tracert.device.device import Fence
-from tracert.memory import hash_cache
+from tracert.memory import prefix_tree
 from tracert.memory.errors import InvariantError
 from tracert.memory.hash_cache import Digest, HashCache, chained
 from tracert.memory.no_cache import NoCache
@@ -18,35 +19,12 @@ from tracert.memory.pool import PagePool
 from tracert.memory.prefix_cache import Identity, open_cache
 from tracert.record.access import Holder
 
-MODEL = Identity(model="m")
-SECRET = b"0123456789abcdef"
 
-
-class Bench:
-    """A cache of 2-token pages with its pool and its history."""
+class Bench(PrefixBench):
+    """A hash cache of 2-token pages with its pool and its history."""
 
     def __init__(self, pages: int = 20, digest: Digest = chained, page_size: int = 2) -> None:
-        self.history = History()
-        self.pool = PagePool(self.history, pages, page_size)
-        self.cache = HashCache(self.history, self.pool, SECRET, digest=digest)
-
-    def compute(self, request: int, tokens: list[int], identity: Identity = MODEL) -> list[int]:
-        """A request that shares nothing: fresh pages for all its tokens, offered to the cache."""
-        size = self.pool.page_size
-        pages = self.pool.alloc(-(-len(tokens) // size), Holder("request", request))
-        self.cache.insert(request, tokens, pages, identity, len(tokens))
-        return pages
-
-    def check(self) -> None:
-        """No contradiction, and the history folds to the state."""
-        self.pool.check()
-        self.cache.check()
-        fold = Fold(self.history.told)
-        assert set(fold.nodes) == set(self.cache._nodes)
-        for number, node in self.cache._nodes.items():
-            above = node.parent.number if node.parent else 0
-            identity = fold.nodes[number][3]
-            assert fold.nodes[number] == (node.digest, above, [(node.page, node.life)], identity)
+        super().__init__(pages, page_size, HashCache, digest=digest)
 
 
 def test_matches_full_pages_and_leaves_a_token() -> None:
@@ -54,12 +32,12 @@ def test_matches_full_pages_and_leaves_a_token() -> None:
     bench = Bench()
     pages = bench.compute(1, [1, 2, 3, 4, 5])
     assert bench.cache.pages() == 2
-    assert bench.cache.match(2, [1, 2, 3, 4, 5], MODEL) == (pages[:2], [1, 1], 4, [1, 2])
-    assert bench.cache.match(2, [1, 2, 3, 4], MODEL) == (pages[:1], [1], 2, [1])
-    assert bench.cache.match(2, [1, 2, 9, 4, 5], MODEL) == (pages[:1], [1], 2, [1])
-    assert bench.cache.match(2, [9, 2, 3, 4, 5], MODEL) == ([], [], 0, [])
-    assert bench.cache.match(2, [1], MODEL) == ([], [], 0, [])
-    assert bench.cache.match(2, [], MODEL) == ([], [], 0, [])
+    assert bench.cache.match(2, [1, 2, 3, 4, 5], MODEL) == (pages[:2], [1, 1], 4, [1, 2], None)
+    assert bench.cache.match(2, [1, 2, 3, 4], MODEL) == (pages[:1], [1], 3, [1], (pages[1], 1, 1, 2))
+    assert bench.cache.match(2, [1, 2, 9, 4, 5], MODEL) == (pages[:1], [1], 2, [1], None)
+    assert bench.cache.match(2, [9, 2, 3, 4, 5], MODEL) == ([], [], 0, [], None)
+    assert bench.cache.match(2, [1], MODEL) == ([], [], 0, [], None)
+    assert bench.cache.match(2, [], MODEL) == ([], [], 0, [], None)
     bench.check()
 
 
@@ -151,7 +129,7 @@ def test_goes_on_from_a_match_and_survives_its_eviction() -> None:
 
 def test_more_requests_than_cursors(monkeypatch: pytest.MonkeyPatch) -> None:
     """A request whose place was forgotten finds it again, and inserts nothing twice."""
-    monkeypatch.setattr(hash_cache, "CURSORS", 1)
+    monkeypatch.setattr(prefix_tree, "CURSORS", 1)
     bench = Bench()
     pages = bench.pool.alloc(3, Holder("request", 1))
     bench.cache.insert(1, [1, 2, 3, 4, 5, 6], pages, MODEL, 2)
@@ -273,7 +251,7 @@ def test_a_match_has_the_tokens_of_its_pages(work: list[tuple[str, list[int], in
     for request, (model, tokens, evicted) in enumerate(work, start=1):
         identity, holder = Identity(model=model), Holder("request", request)
         match = bench.cache.match(request, tokens, identity)
-        assert len(match.pages) * 2 == match.hit_tokens < len(tokens)
+        assert len(match.pages) * 2 == match.hit_tokens - (match.tail is not None) < len(tokens)
         for index, (page, life) in enumerate(zip(match.pages, match.lives, strict=True)):
             assert content[page, life] == (model, tokens[: 2 * index + 2])
         bench.pool.hold(match.pages, holder, "read")
@@ -313,7 +291,7 @@ def test_opens_by_kind() -> None:
     off = open_cache("none", history, pool)
     assert isinstance(off, NoCache)
     assert off.insert(1, list(range(16)), pool.alloc(1, Holder("request", 1)), MODEL, 16) == 0
-    assert off.match(2, list(range(17)), MODEL) == ([], [], 0, [])
+    assert off.match(2, list(range(17)), MODEL) == ([], [], 0, [], None)
     assert (off.pages(), off.evict(3)) == (0, 0)
     told = []
     for _ in range(2):
@@ -323,92 +301,11 @@ def test_opens_by_kind() -> None:
     assert told[0] != told[1]
 
 
-class CacheMachine(RuleBasedStateMachine):
-    """Requests share prefixes of few tokens; the model is a dict of fronts with ages of use."""
+class CacheMachine(PrefixMachine):
+    """The hash cache."""
 
-    @initialize()
-    def start(self) -> None:
-        """Empty, with more pages than the requests can need."""
-        self.bench = Bench(pages=120)
-        self.cached: dict[tuple[Any, ...], int] = {}
-        self.age: dict[tuple[Any, ...], int] = {}
-        self.clock = 0
-        self.running: dict[int, tuple[str, list[int], list[int]]] = {}
-        self.requests = 0
-
-    def fronts(self, model: str, tokens: list[int]) -> list[tuple[Any, ...]]:
-        """The full-page fronts of tokens, shortest first."""
-        return [(model, *tokens[:end]) for end in range(2, len(tokens) + 1, 2)]
-
-    def use(self, fronts: list[tuple[Any, ...]]) -> None:
-        """A use of a front is a use of all shorter ones."""
-        self.clock += 1
-        self.age |= dict.fromkeys(fronts, self.clock)
-
-    @precondition(lambda self: len(self.running) < 6)
-    @rule(model=st.sampled_from("mn"), tokens=st.lists(st.integers(0, 1), min_size=1, max_size=9))
-    def admit(self, model: str, tokens: list[int]) -> None:
-        """A prompt hits the longest cached front, computes the rest and offers it."""
-        self.requests += 1
-        holder, identity = Holder("request", self.requests), Identity(model=model)
-        hits = [front for front in self.fronts(model, tokens[:-1]) if front in self.cached]
-        match = self.bench.cache.match(self.requests, tokens, identity)
-        assert match.pages == [self.cached[front] for front in hits]
-        self.bench.pool.hold(match.pages, holder, "read")
-        if hits:
-            self.use(hits)
-        fresh = self.bench.pool.alloc(-(-len(tokens) // 2) - len(hits), holder)
-        pages = [*match.pages, *fresh]
-        self.offer(self.requests, model, tokens, pages, len(hits))
-        self.running[self.requests] = model, tokens, pages
-
-    def offer(self, request: int, model: str, tokens: list[int], pages: list[int], known: int) -> None:
-        """Insert, in cache and model; `known` pages are the request's place in the chain."""
-        fronts = self.fronts(model, tokens)
-        new = [front for front in fronts if front not in self.cached]
-        assert self.bench.cache.insert(request, tokens, pages, Identity(model=model), len(tokens)) == len(new)
-        for front, page in zip(fronts, pages, strict=False):
-            self.cached.setdefault(front, page)
-        if len(fronts) > known:
-            self.use(fronts)
-
-    @precondition(lambda self: self.running)
-    @rule(data=st.data())
-    def finish(self, data: st.DataObject) -> None:
-        """A request gives its pages back; those cached stay."""
-        request = data.draw(st.sampled_from(sorted(self.running)))
-        self.bench.pool.drop(self.running.pop(request)[2], Holder("request", request))
-
-    @rule(count=st.integers(0, 5))
-    def evict(self, count: int) -> None:
-        """The oldest leaf that nobody uses goes first, again and again."""
-        used = {page for _, _, pages in self.running.values() for page in pages}
-        before = len(self.cached)
-        for _ in range(count):
-            parents = {front[:-2] for front in self.cached}
-            leaves = [
-                front for front, page in self.cached.items() if front not in parents and page not in used
-            ]
-            if leaves:
-                del self.cached[min(leaves, key=self.age.__getitem__)]
-        assert self.bench.cache.evict(count) == before - len(self.cached)
-
-    @rule()
-    def reset(self) -> None:
-        """Everything is forgotten."""
-        self.bench.cache.reset()
-        self.cached.clear()
-
-    @invariant()
-    def agrees(self) -> None:
-        """Cache, model and history have the same nodes and pages."""
-        self.bench.check()
-        assert self.bench.cache.pages() == len(self.cached)
-        assert {node.page for node in self.bench.cache._nodes.values()} == set(self.cached.values())
-        counts = self.bench.pool.counts()
-        assert sum(counts) + 1 == 120
-        running = {page for _, _, pages in self.running.values() for page in pages}
-        assert counts.held == len(running | set(self.cached.values()))
+    def __init__(self) -> None:
+        super().__init__(PrefixBench(PAGES, SIZE, HashCache))
 
 
 CacheMachine.TestCase.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)

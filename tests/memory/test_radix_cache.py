@@ -5,8 +5,8 @@ from array import array
 import pytest
 
 from tests.memory.history import History
-from tests.memory.radix_bench import MODEL, SECRET, Bench
-from tracert.memory import radix_cache
+from tests.memory.prefix_bench import MODEL, SECRET, Bench
+from tracert.memory import prefix_tree
 from tracert.memory.errors import InvariantError
 from tracert.memory.pool import PagePool
 from tracert.memory.prefix_cache import Identity, open_cache
@@ -19,14 +19,14 @@ def test_matches_full_pages_and_leaves_a_token() -> None:
     bench = Bench()
     pages = bench.compute(1, [1, 2, 3, 4, 5])
     assert bench.cache.pages() == 2
-    assert bench.cache.match(2, [1, 2, 3, 4, 5], MODEL) == (pages[:2], [1, 1], 4, [1, 1])
-    assert bench.cache.match(2, [9, 2, 3, 4, 5], MODEL) == ([], [], 0, [])
-    assert bench.cache.match(2, [1], MODEL) == ([], [], 0, [])
-    assert bench.cache.match(2, [], MODEL) == ([], [], 0, [])
+    assert bench.cache.match(2, [1, 2, 3, 4, 5], MODEL) == (pages[:2], [1, 1], 4, [1, 1], None)
+    assert bench.cache.match(2, [9, 2, 3, 4, 5], MODEL) == ([], [], 0, [], None)
+    assert bench.cache.match(2, [1], MODEL) == ([], [], 0, [], None)
+    assert bench.cache.match(2, [], MODEL) == ([], [], 0, [], None)
     assert bench.edges() == {1: pages[:2]}
-    assert bench.cache.match(2, [1, 2, 3, 4], MODEL) == (pages[:1], [1], 2, [2])
-    assert bench.cache.match(2, [1, 2, 9, 4, 5], MODEL) == (pages[:1], [1], 2, [2])
-    assert bench.cache.match(2, [1, 2, 3, 4, 5], MODEL) == (pages[:2], [1, 1], 4, [2, 1])
+    assert bench.cache.match(2, [1, 2, 3, 4], MODEL) == (pages[:1], [1], 3, [2], (pages[1], 1, 1, 1))
+    assert bench.cache.match(2, [1, 2, 9, 4, 5], MODEL) == (pages[:1], [1], 2, [2], None)
+    assert bench.cache.match(2, [1, 2, 3, 4, 5], MODEL) == (pages[:2], [1, 1], 4, [2, 1], None)
     bench.check()
 
 
@@ -48,7 +48,7 @@ def test_a_match_inside_an_edge_splits_it() -> None:
     bench = Bench()
     pages = bench.compute(1, [1, 1, 2, 2, 3, 3])
     before = len(bench.history.told)
-    assert bench.cache.match(2, [1, 1, 2, 2, 9], MODEL) == (pages[:2], [1, 1], 4, [2, 2])
+    assert bench.cache.match(2, [1, 1, 2, 2, 9], MODEL) == (pages[:2], [1, 1], 4, [2, 2], None)
     assert bench.edges() == {1: pages[2:], 2: pages[:2]}
     (_, held), (_, front), (_, rest), (_, dropped), (_, told) = bench.history.told[before:]
     assert (front["node"], front["parent"], front["pages"]) == (2, 0, [(1, 1), (2, 1)])
@@ -178,7 +178,7 @@ def test_keeps_no_view_of_what_it_was_given() -> None:
     assert match.pages == pages
     match.pages.clear()
     match.lives[:] = [0, 0, 0]
-    assert bench.cache.match(2, [1, 1, 2, 2, 3, 3, 4], MODEL) == (pages, [1, 1, 1], 6, [1, 1, 1])
+    assert bench.cache.match(2, [1, 1, 2, 2, 3, 3, 4], MODEL) == (pages, [1, 1, 1], 6, [1, 1, 1], None)
     bench.check()
 
 
@@ -224,7 +224,7 @@ def test_a_place_in_an_edge_that_was_split_is_found_above() -> None:
 
 def test_more_requests_than_cursors(monkeypatch: pytest.MonkeyPatch) -> None:
     """A request whose place was forgotten finds it again, and inserts nothing twice."""
-    monkeypatch.setattr(radix_cache, "CURSORS", 1)
+    monkeypatch.setattr(prefix_tree, "CURSORS", 1)
     bench = Bench()
     pages = bench.pool.alloc(3, Holder("request", 1))
     bench.cache.insert(1, [1, 2, 3, 4, 5, 6], pages, MODEL, 2)

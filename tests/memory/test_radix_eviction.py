@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.memory.radix_bench import MODEL, Bench
+from tests.memory.prefix_bench import MODEL, Bench
 from tracert.device.device import Fence
 from tracert.record.access import Holder
 

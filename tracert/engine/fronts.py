@@ -41,7 +41,7 @@ class Fronts:
         """The best front there is, held by the request so that making room does not take it away."""
         match = self._cache.match(request.number, request.tokens, request.identity)
         self._pool.hold(match.pages, request.holder, "read")
-        return Front(match.hit_tokens, match.pages)
+        return Front(len(match.pages) * self._pool.page_size, match.pages)
 
     def take(self, request: Request, front: Front, granted: list[int]) -> None:
         """The request goes on from the front, on `granted` pages behind those that the front has."""

@@ -19,6 +19,8 @@ class NoCache:
         pages: Sequence[int],
         identity: Identity,
         computed_tokens: int,
+        *,
+        ended: bool = False,
     ) -> int:
         """Nothing is kept."""
         return 0

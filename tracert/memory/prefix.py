@@ -1,6 +1,9 @@
 """What a prefix cache is asked and what it answers."""
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+from tracert.device.device import Fence
 
 
 class Identity(NamedTuple):
@@ -15,10 +18,42 @@ class Identity(NamedTuple):
     weights_epoch: int = 0
 
 
+class Tail(NamedTuple):
+    """A cached page whose first `tokens` positions are a request's next ones: to be copied, not shared.
+
+    The page is filled in part, or it is the front of a full one that goes on otherwise.
+    """
+
+    page: int
+    life: int
+    tokens: int
+    node: int
+
+
 class Match(NamedTuple):
-    """Cached pages of a prompt's front, in order, with the lives and nodes under which they are cached."""
+    """What is cached of a prompt's front: whole pages, in order, with their lives and nodes, and a tail.
+
+    `hit_tokens` counts those of the pages and of the tail behind them.
+    """
 
     pages: list[int]
     lives: list[int]
     hit_tokens: int
     nodes: list[int]
+    tail: Tail | None = None
+
+
+class Spill(Protocol):
+    """Takes the bytes of full pages that a prefix cache is about to give back."""
+
+    def __call__(
+        self,
+        digests: Sequence[bytes],
+        blocks: Sequence[bytes],
+        pages: Sequence[int],
+        lives: Sequence[int],
+    ) -> Fence | None:
+        """Called before the pages are dropped; digests as of `page_digests`, tokens of each page as int32.
+
+        The fence is one that must pass before the pages may be granted again; None when nothing reads them.
+        """

@@ -2,14 +2,18 @@
 
     digest(page) = chained(secret, digest(page before), tokens)      the first one's is below `root_digest`
 
-Prefix caches of all kinds name the same prefix alike under one secret.
+There is one chain for all: caches of every kind, the host tier, and the digest of a match, which is made
+of the request's own tokens.
 """
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from hashlib import blake2b
 
 from tracert.memory.prefix import Identity
+
+Digest = Callable[[bytes, bytes, bytes], bytes]
+"""(secret, parent digest, tokens as int32) -> digest."""
 
 
 def chained(secret: bytes, parent: bytes, block: bytes) -> bytes:
@@ -27,9 +31,22 @@ def identity_bytes(identity: Identity) -> bytes:
     return repr(tuple(identity)).encode()
 
 
-def root_digest(secret: bytes, identity: Identity) -> bytes:
+def root_digest(secret: bytes, identity: Identity, digest: Digest = chained) -> bytes:
     """The parent digest of an identity's first pages."""
-    return chained(secret, b"", identity_bytes(identity))
+    return digest(secret, b"", identity_bytes(identity))
+
+
+def page_digests(
+    secret: bytes, identity: Identity, tokens: Sequence[int], page_size: int, digest: Digest = chained
+) -> list[bytes]:
+    """The digest of each page that `tokens` fill, in order."""
+    full = len(tokens) // page_size
+    data = token_bytes(tokens[: full * page_size])
+    width = len(data) // full if full else 0
+    names = [root_digest(secret, identity, digest)]
+    for index in range(full):
+        names.append(digest(secret, names[-1], data[index * width : (index + 1) * width]))
+    return names[1:]
 
 
 def identity_key(secret: bytes, identity: Identity) -> int:

@@ -81,10 +81,12 @@ class Recorder(Protocol):
         pages: Sequence[int],
         lives: Sequence[int],
         identity: int,
+        positions: int = 0,
     ) -> int:
         """Pages joined the end of a node, or, with none, what the node is was said again after a split.
 
-        `parent` 0 is the root; digest and identity are keyed hashes.
+        `parent` 0 is the root; digest and identity are keyed hashes. `positions` are those that count of a
+        page that is filled in part; 0 when all do.
         """
 
     def evict(self, node: int, pages: Sequence[int], lives: Sequence[int]) -> int:

@@ -30,7 +30,7 @@ from tracert.record.access import (
 from tracert.record.layout import CHECKSUM_NONE, CURSOR, LOST, PAYLOADS
 from tracert.record.recorder import Keyframe
 from tracert.record.ring import Ring, cut_error
-from tracert.record.schema import BYTES_A_SLOT, CODE
+from tracert.record.schema import ABSENT32, BYTES_A_SLOT, CODE
 from tracert.record.writer import PythonWriter, Writer
 
 KEYFRAME_WORDS_MAX = 8192
@@ -229,11 +229,12 @@ class RingRecorder:
         pages: Sequence[int],
         lives: Sequence[int],
         identity: int,
+        positions: int = 0,
     ) -> int:
         """See `Recorder.insert`. Of the digest the first 8 bytes are kept, of the identity 63 bits."""
-        code = CODE["insert"]
+        code, part = CODE["insert"], positions or ABSENT32
         return self._emit_pairs(
-            code, node, parent, 0, 0, 0, _digest(digest), identity & _MASK63, pages, lives
+            code, node, parent, part, 0, 0, _digest(digest), identity & _MASK63, pages, lives
         )
 
     def evict(self, node: int, pages: Sequence[int], lives: Sequence[int]) -> int:

@@ -193,7 +193,7 @@ SCHEMA = Schema(
         _kind(30, "fence_record", "fence=x stream=a ordinal=y"),
         _kind(31, "fence_wait", "fence=x stream=a record_seq=y"),
         _kind(32, "fence_passed", "fence=x stream=a device=b:flag"),
-        _kind(40, "insert", "node=a digest=x:hex parent=b identity=y", _PAGES),
+        _kind(40, "insert", "node=a digest=x:hex parent=b identity=y positions=c", _PAGES),
         _kind(41, "evict", "node=a", _PAGES),
         _kind(42, "match", "request=c node=a digest=x:hex identity=y hit_tokens=d lookup_ns=e", _PAGES),
         _kind(43, "snapshot_alias", "snapshot=x", *_STATE),

@@ -1,7 +1,10 @@
-"""A radix cache with its pool and its history, and requests that use it."""
+"""A prefix cache with its pool and its history, and requests that use it."""
+
+from typing import Any
 
 from tests.memory.fold import Fold
 from tests.memory.history import History
+from tracert.memory.hash_cache import HashCache
 from tracert.memory.pool import PagePool
 from tracert.memory.prefix_cache import Identity
 from tracert.memory.radix_cache import RadixCache
@@ -14,10 +17,16 @@ SECRET = b"0123456789abcdef"
 class Bench:
     """A cache of 2-token pages with its pool and its history."""
 
-    def __init__(self, pages: int = 20, page_size: int = 2) -> None:
+    def __init__(
+        self,
+        pages: int = 20,
+        page_size: int = 2,
+        kind: type[HashCache] | type[RadixCache] = RadixCache,
+        **settings: Any,
+    ) -> None:
         self.history = History()
         self.pool = PagePool(self.history, pages, page_size)
-        self.cache = RadixCache(self.history, self.pool, SECRET)
+        self.cache = kind(self.history, self.pool, SECRET, **settings)
 
     def compute(self, request: int, tokens: list[int], identity: Identity = MODEL) -> list[int]:
         """A request that shares nothing: fresh pages for all its tokens, offered to the cache."""
@@ -53,6 +62,9 @@ class Bench:
                 fold.nodes[number][3],
             )
             for number, node in self.cache._nodes.items()
+        }
+        assert fold.tails == {
+            number: len(node.tokens) // 4 for number, node in self.cache._nodes.items() if node.tail
         }
         for page in range(1, self.pool.pages):
             assert fold.holders.get(page, {}) == self.pool.holders(page)

@@ -1,11 +1,13 @@
-"""A node of the radix prefix cache: an edge of one or more full pages, and what hangs below its end.
+"""A node of a prefix tree: an edge of one or more pages, and what hangs below its end.
 
-Positions are in pages from the front of the prompt: the edge is `[start, end)`. Nothing in a node is a
-view of a caller's list: lists are copied, and tokens are kept as bytes. Knows nothing of pool or history.
+Positions are in pages from the front of the prompt: the edge is `[start, end)`. All its pages are full, or
+it is one page that is filled in part, a *tail*, below which nothing hangs. Nothing in a node is a view of
+a caller's list: lists are copied, and tokens are kept as bytes. Knows nothing of pool or history.
 """
 
 from dataclasses import dataclass, field
 
+from tracert.memory.children import Children
 from tracert.memory.prefix import Identity
 
 
@@ -29,7 +31,7 @@ class Node:
     lives: list[int] = field(default_factory=list)
     used: int = 0
     cuts: int = 0
-    children: dict[bytes, "Node"] = field(default_factory=dict)
+    children: Children["Node"] = field(default_factory=Children)
 
     @property
     def end(self) -> int:
@@ -46,6 +48,11 @@ class Node:
         """The tokens of the first page, by which the parent knows the node."""
         return bytes(self.tokens[: self.width])
 
+    @property
+    def tail(self) -> bool:
+        """Is its page filled in part?"""
+        return 0 < len(self.tokens) < self.width
+
     def path(self) -> list["Node"]:
         """The nodes from below the root to this one."""
         nodes: list[Node] = []
@@ -55,6 +62,10 @@ class Node:
             node = node.parent
         nodes.reverse()
         return nodes
+
+    def block(self, index: int) -> bytes:
+        """The tokens of page `index` of the edge."""
+        return bytes(self.tokens[index * self.width : (index + 1) * self.width])
 
     def common(self, start: int, wanted: bytes) -> int:
         """How many full pages of `wanted` the edge has from position `start` on."""
@@ -83,18 +94,16 @@ class Node:
         front = Node(number, self.parent, self.identity, self.width, self.start, self.digests[:count])
         front.tokens = self.tokens[: count * self.width]
         front.pages, front.lives, front.used = self.pages[:count], self.lives[:count], self.used
-        self.parent.children[front.key] = front
+        self.parent.children.put(front.key, front)
         del self.tokens[: count * self.width]
         del self.pages[:count], self.lives[:count], self.digests[:count]
         self.parent, self.start = front, front.end
-        front.children[self.key] = self
+        front.children.put(self.key, self)
         return front
 
-    def cut_end(self, count: int) -> tuple[list[int], list[int]]:
-        """Forget the last `count` pages; returns them and their lives."""
+    def cut_end(self, count: int) -> None:
+        """Forget the last `count` pages."""
         keep = len(self.pages) - count
-        cut = self.pages[keep:], self.lives[keep:]
         del self.tokens[keep * self.width :]
         del self.pages[keep:], self.lives[keep:], self.digests[keep:]
         self.cuts += 1
-        return cut
