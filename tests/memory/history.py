@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from tracert.record.access import Access, Clear, Compute, Copy, Holder, Mode, Publish
+from tracert.record.access import Access, Clear, Compute, Copy, Extent, Holder, Mode, Publish
 from tracert.record.recorder import NullRecorder
 
 Pairs = list[tuple[int, int]]
@@ -102,6 +102,14 @@ class History(NullRecorder):
                 return self._add("copy", **where, source=list(access.source), target=list(access.target))
             case Clear():
                 return self._add("clear", **where, target=list(access.target))
+
+    def copy_plan(self, transaction: int, source: Sequence[Extent], target: Sequence[Extent]) -> int:
+        """Keep it."""
+        return self._add("copy_plan", transaction=transaction, source=list(source), target=list(target))
+
+    def copy_done(self, transaction: int, source: Sequence[Extent], target: Sequence[Extent]) -> int:
+        """Keep it."""
+        return self._add("copy_done", transaction=transaction, source=list(source), target=list(target))
 
     def fence_passed(
         self, *, fence: int | None = None, stream: int | None = None, device: bool = False
