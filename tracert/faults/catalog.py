@@ -1,9 +1,13 @@
 """Every fault by its name."""
 
 from tracert.faults.fault import Fault
+from tracert.faults.ninfer_staging_reuse import NINFER_STAGING_REUSE
 from tracert.faults.ninfer_unordered_publish import NINFER_UNORDERED_PUBLISH
+from tracert.faults.prefill_walks_past_row import PREFILL_WALKS_PAST_ROW
 
-FAULTS: dict[str, Fault] = {fault.name: fault for fault in (NINFER_UNORDERED_PUBLISH,)}
+FAULTS: dict[str, Fault] = {
+    fault.name: fault for fault in (NINFER_UNORDERED_PUBLISH, NINFER_STAGING_REUSE, PREFILL_WALKS_PAST_ROW)
+}
 
 
 class UnknownFault(ValueError):

@@ -1,0 +1,48 @@
+"""What the reporter of hw-native-sys/pypto-serving's 507018 believed: a prefill that follows one entry too many.
+
+It takes `context // page_size + 1` pages of a row, an off-by-one wherever it isn't hidden by the division, and
+here at any length: the entry behind the last one is a former tenant's, or whatever a released row was
+overwritten with. What it loads is masked, so that nothing shows unless the entry names no page.
+"""
+
+from typing import Any
+
+import torch
+
+from tracert.engine.batch import Prepared
+from tracert.engine.runner import Flight
+from tracert.engine.step import Engine
+from tracert.faults.fault import Fault
+from tracert.record.access import RowUse
+
+
+def _plant(engine: Engine) -> None:
+    forward, launch = engine.model.forward, engine.runner.launch
+    page_size, width = engine.config.page_size, engine.config.row_width
+
+    def walk_one_entry_more(
+        batch: Any, cache: torch.Tensor, table: torch.Tensor, *rest: Any, **named: Any
+    ) -> Any:
+        walked = -(-batch.context // page_size)
+        far = (batch.query_start.diff() > 1) & (walked < width)
+        cache.index_select(0, table[batch.rows[far], walked[far]].long())
+        return forward(batch, cache, table, *rest, **named)
+
+    def use_one_entry_more(prepared: Prepared, step: int) -> Flight:
+        return launch(prepared._replace(uses=[_longer(use, width) for use in prepared.uses]), step)
+
+    engine.model.forward = walk_one_entry_more  # type: ignore[method-assign]
+    engine.runner.launch = use_one_entry_more  # type: ignore[method-assign]
+
+
+def _longer(use: RowUse, width: int) -> RowUse:
+    prefill = use.end - use.start > 1
+    return use._replace(walked=use.walked + 1) if prefill and use.walked < width else use
+
+
+PREFILL_WALKS_PAST_ROW = Fault(
+    name="prefill-walks-past-row",
+    finding="TR403",
+    summary="a prefill follows one entry more than its row is mapped",
+    plant=_plant,
+)
