@@ -1,5 +1,6 @@
 """Picks the kernels of a device. Triton is imported only when a device needs it."""
 
+from collections.abc import Sequence
 from typing import Protocol
 
 import torch
@@ -24,6 +25,18 @@ class Kernels(Protocol):
         scratch: Scratch | None = None,
     ) -> Plan | None:
         """What all layers of a forward share; None where the kernels read the table themselves."""
+
+    def attention_room(
+        self,
+        queries: Sequence[int],
+        contexts: Sequence[int],
+        page_size: int,
+        heads: int,
+        kv_heads: int,
+        dim: int,
+        cache_dtype: torch.dtype,
+    ) -> int:
+        """Bytes of scratch that `paged_attention` of such a batch takes at most."""
 
     def store_kv(
         self,

@@ -52,6 +52,10 @@ class Stall(Exception):
     """
 
 
+class Starved(Stall):
+    """The launch waits for device memory, and none of what may still run gives any back."""
+
+
 class Progress(NamedTuple):
     """A stream's progress words, which outlive the device."""
 
@@ -101,6 +105,16 @@ class Memory:
         if offset < 0 or offset + size > raw.numel():
             raise ValueError(f"view of {size} bytes at {offset} exceeds the {raw.numel()} bytes allocated")
         return Memory(raw[offset : offset + size].view(dtype).reshape(shape))
+
+
+class Awaited:
+    """An argument that is not there yet: the device waits for it when the launch starts.
+
+    Only the simulated device takes it. `arrive` gives the memory, or raises Starved.
+    """
+
+    def __init__(self, arrive: Callable[[], list[Memory]]) -> None:
+        self.arrive = arrive
 
 
 class Device(Protocol):

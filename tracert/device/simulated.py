@@ -18,7 +18,8 @@ DeviceError, 719 LAUNCH_FAILURE, which carries no trace of the kernel or its exc
 
 Deadlines: a synchronise gives up when nothing can run any more (a launch hangs, see `Stall`) or after
 `hang_seconds` of wall time, with 702 LAUNCH_TIMEOUT, as sticky as the other. Whatever can still run then
-is run.
+is run. Where a launch waits for device memory that nothing gives back, the device notices by itself that
+nothing moves: 507018 AICPU_EXCEPTION, as generic as the other two, with its scheduler's codes as detail.
 
 `state`: `ok` until the host learned of an error; then `drained` when everything was run except what
 stands in a stream that hangs, else `unusable`. After a fault it is always `unusable`.
@@ -33,7 +34,18 @@ from typing import Any, Literal, NamedTuple
 
 import torch
 
-from tracert.device.device import DeviceError, Fence, Kernel, Launch, Memory, Progress, Stall, Stream
+from tracert.device.device import (
+    Awaited,
+    DeviceError,
+    Fence,
+    Kernel,
+    Launch,
+    Memory,
+    Progress,
+    Stall,
+    Starved,
+    Stream,
+)
 from tracert.device.replay import CALL, encode
 from tracert.device.schedule import Call, Eager, Replay, earliest, parse_schedule
 from tracert.device.stream_queue import Gate, Mark, Record, Run, StreamQueue, Wait, settle, toward
@@ -42,6 +54,9 @@ from tracert.record.recorder import Recorder
 
 GARBAGE = 0xCB
 """Every byte of fresh memory: as an index out of any range, as a float an improbable -2.7e7."""
+
+STARVED = {"orch_error_code": 2, "sched_error_code": 0, "runtime_status": -2}
+"""Codes of a device whose launches wait for memory, as pypto-serving's runtime gives them."""
 
 
 class _Failure(NamedTuple):
@@ -129,6 +144,7 @@ class SimDevice:
         ordinal = queue.words[0] + 1
         launch = Launch(self._launches, stream.id, ordinal)
         run = Run(launch.id, ordinal, kernel, tuple([_unwrap(arg) for arg in args]))
+        run.awaits = any(type(arg) is Awaited for arg in args)
         if self._prompt:
             queue.words[0] = ordinal
             self._recorder.launch(launch.id, stream.id, ordinal, kernel.__name__, access)
@@ -301,9 +317,9 @@ class SimDevice:
         words = queue.words
         words[1] = run.ordinal
         try:
-            run.kernel(*run.args)
-        except Stall:
-            queue.stalled = True
+            run.kernel(*(_arrived(run.args) if run.awaits else run.args))
+        except Stall as stall:
+            queue.stalled, queue.starved = True, isinstance(stall, Starved)
         except Exception as error:
             self.debug_exception = error
         else:
@@ -337,10 +353,20 @@ class SimDevice:
             self._run(earliest(ready))
         hung = all(queue.idle or queue.stalled for queue in self._queues)
         self.state = "drained" if hung and self.debug_exception is None else "unusable"
-        detail = {"timed_out_on": target}
-        message = "the launch timed out and was terminated"
-        self._failure = _Failure(702, "LAUNCH_TIMEOUT", message, stream, observed_at, detail)
+        if any(queue.starved for queue in self._queues):
+            self._failure = _Failure(
+                507018, "AICPU_EXCEPTION", "aicpu exception", stream, observed_at, STARVED
+            )
+        else:
+            message = "the launch timed out and was terminated"
+            detail = {"timed_out_on": target}
+            self._failure = _Failure(702, "LAUNCH_TIMEOUT", message, stream, observed_at, detail)
         self._check()
+
+
+def _arrived(args: tuple[Any, ...]) -> list[Any]:
+    """The arguments once those that were not there have come."""
+    return [_unwrap(arg.arrive()) if type(arg) is Awaited else arg for arg in args]
 
 
 def _unwrap(arg: Any) -> Any:

@@ -36,6 +36,8 @@ class Run:
     kernel: Kernel
     args: tuple[Any, ...]
     gates: tuple[Gate, ...] = ()
+    awaits: bool = False
+    """Some of its arguments are not there before it starts."""
 
 
 @dataclass(slots=True)
@@ -68,6 +70,8 @@ class StreamQueue:
     completed: int = 0
     stalled: bool = False
     """A launch of this stream never returns; nothing behind it starts."""
+    starved: bool = False
+    """It waits for device memory."""
 
     @property
     def idle(self) -> bool:

@@ -2,6 +2,7 @@
 
 from tracert.engine.request import Request
 from tracert.engine.runner import Drawn
+from tracert.memory.errors import WorkspaceFull
 from tracert.messages.messages import Failed, FinishReason, Generate, TokenLogprobs, Tokens
 
 
@@ -59,3 +60,8 @@ def invalid_distribution(request: Request) -> Failed:
         code="invalid_distribution",
         message="the model's output is not finite; the request was stopped",
     )
+
+
+def no_workspace(request: Request, why: WorkspaceFull) -> Failed:
+    """The request's next launch does not fit the workspace and was not launched."""
+    return Failed(id=request.id, status=503, code="workspace_exhausted", message=str(why))

@@ -22,6 +22,10 @@ class EngineConfig:
     max_prefill_tokens: int = 2048
     max_waiting: int = 1024
     prefix_cache: PrefixCacheKind = "hash"
+    workspace: int | None = None
+    """Bytes of scratch for launches; None: the plan of the largest step."""
+    preflight: bool = True
+    """Refuse a launch that does not fit the workspace; without, it is launched and waits on the device."""
     overlap: bool = False
     """Launch a step before the one before it is waited for."""
     poison_rows: bool = False

@@ -11,14 +11,18 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import torch
+from tracert_kernels.scratch import Scratch
 
 from tracert.device.device import Device, Fence, Launch, Memory, Stream
 from tracert.engine.batch import Prepared
+from tracert.engine.config import EngineConfig
 from tracert.engine.request import Request
-from tracert.engine.sampler import Draw, Results, allocate_results, sample
+from tracert.engine.rooms import Room, Rooms
+from tracert.engine.sampler import Draw, Results, allocate_results, sample, sample_room
 from tracert.engine.scheduler import Slice
 from tracert.memory.arena import Arena
 from tracert.memory.block_table import BlockTable
+from tracert.memory.errors import WorkspaceFull
 from tracert.models.batch import Batch
 from tracert.models.decoder import Decoder
 from tracert.record.access import Compute
@@ -42,6 +46,7 @@ class Flight:
     launch: Launch
     fence: Fence
     results: Results
+    rooms: tuple[Room, ...]
 
     def drawing(self) -> dict[Request, int]:
         """Which entry of its results is each request's."""
@@ -58,6 +63,7 @@ class Runner:
         arena: Arena,
         table: BlockTable,
         compute: Stream,
+        rooms: Rooms,
         sequences: int,
     ) -> None:
         self._device = device
@@ -65,13 +71,20 @@ class Runner:
         self._arena = arena
         self._table = table
         self._compute = compute
+        self._rooms = rooms
         vocab = model.config.vocab
         self._logits = device.allocate(sequences * vocab * 4).view(torch.float32, (sequences, vocab))
         self._results = (allocate_results(device, sequences), allocate_results(device, sequences))
 
+    def refuses(self, slices: Sequence[Slice]) -> WorkspaceFull | None:
+        """Why a step of these slices would be refused for want of scratch; None when it would not."""
+        room = max(sum(self._forward_room(slices)), self._sample_room(slices))
+        return self._rooms.refuses(room)
+
     def launch(self, prepared: Prepared, step: int) -> Flight:
-        """Enqueue the step."""
+        """Enqueue the step. WorkspaceFull, with nothing launched, where `refuses` says so."""
         results, before = self._results[step % 2], self._results[(step + 1) % 2]
+        rooms = [self._rooms.take(*self._forward_room(prepared.slices))]
         launch = self._device.launch(
             self._compute,
             forward,
@@ -82,6 +95,7 @@ class Runner:
             self._arena.cache,
             self._table.memory,
             self._logits,
+            rooms[0].argument,
             access=Compute(
                 prepared.phase,
                 step,
@@ -90,19 +104,22 @@ class Runner:
             ),
         )
         if prepared.sampling:
+            rooms.append(self._rooms.take(self._sample_room(prepared.sampling)))
             self._device.launch(
                 self._compute,
                 sample,
                 self._logits,
                 [_draw(part) for part in prepared.sampling],
                 *results,
+                rooms[-1].argument,
                 access=Compute("sample", step, resources=("read:logits", "write:sampled")),
             )
-        return Flight(prepared, launch, self._device.record(self._compute), results)
+        return Flight(prepared, launch, self._device.record(self._compute), results, tuple(rooms))
 
     def wait(self, flight: Flight) -> Drawn:
         """Synchronise, then read. DeviceError when anything launched before has failed."""
         self._device.sync(flight.fence)
+        self._rooms.give_back(flight.rooms)
         sampling, results = flight.prepared.sampling, flight.results
         if not sampling:
             return Drawn([], [], [], [], [])
@@ -114,6 +131,15 @@ class Runner:
             return Drawn(read(results.token), read(results.finite), [], [], [])
         return Drawn(*(read(memory) for memory in results))
 
+    def _forward_room(self, slices: Sequence[Slice]) -> tuple[int, int]:
+        layout = self._arena.layout
+        return self._model.planned(
+            [part.length for part in slices], [part.end for part in slices], layout.page_size, layout.dtype
+        )
+
+    def _sample_room(self, slices: Sequence[Slice]) -> int:
+        return sample_room([_draw(part) for part in slices if part.samples], self._model.config.vocab)
+
 
 def forward(
     model: Decoder,
@@ -123,13 +149,40 @@ def forward(
     cache: torch.Tensor,
     table: torch.Tensor,
     logits: torch.Tensor,
+    rooms: Sequence[torch.Tensor],
 ) -> None:
-    """Kernel: all layers over the batch. When it runs, `table` names pages and `drawn` has the fed tokens."""
+    """Kernel: all layers over the batch. When it runs, `table` names pages and `drawn` has the fed tokens.
+
+    `rooms` are scratch for activations and, where the kernels want some, for attention.
+    """
     if fed:
         target, source = torch.tensor(fed).T
         batch = batch._replace(tokens=batch.tokens.index_copy(0, target, drawn[source].to(batch.tokens)))
-    rows = model.forward(batch, cache, table)
+    scratch = [Scratch(room) for room in rooms]
+    rows = model.forward(batch, cache, table, (scratch[0], scratch[1] if len(scratch) > 1 else Scratch()))
     logits[: len(rows)] = rows
+
+
+ATTENTION_MAX = 256 * 2**20
+"""Of the scratch that attention could take in the largest step, no more is set aside unasked."""
+
+
+def largest_step(model: Decoder, config: EngineConfig, cache_dtype: torch.dtype) -> int:
+    """Bytes of scratch of the largest step that the configuration allows; twice that with overlap.
+
+    It is measured by planning: as many new tokens as a step takes; all sequences decoding at the longest
+    context; one prompt among them.
+    """
+    count, longest = config.max_num_seqs, config.context_limit
+    tokens = min(config.max_num_batched_tokens, count * config.max_prefill_tokens)
+    steps = [[tokens], [1] * count, [1] * (count - 1) + [max(tokens - count + 1, 1)]]
+    every = Draw(1.0, 1, 0.5, 0, 0, True)
+    largest = sample_room([every], model.config.vocab)
+    for queries in steps:
+        contexts = [longest] * len(queries)
+        activations, attention = model.planned(queries, contexts, config.page_size, cache_dtype)
+        largest = max(largest, activations + min(attention, ATTENTION_MAX))
+    return 2 * largest if config.overlap else largest
 
 
 def _draw(part: Slice) -> Draw:

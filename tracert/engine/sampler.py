@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
+from tracert_kernels.scratch import Scratch, aligned
 
 from tracert.device.device import Device, Memory
 
@@ -58,6 +59,18 @@ def allocate_results(device: Device, sequences: int) -> Results:
     )
 
 
+def sample_room(draws: Sequence[Draw], vocab: int) -> int:
+    """Bytes of scratch that `sample` takes: numbers a token of the vocabulary, once for all drawings."""
+    numbers = 0
+    if any(draw.temperature > 0 for draw in draws):
+        numbers = 2 * aligned(4 * vocab)
+        if any(draw.temperature > 0 and (draw.top_k or draw.top_p < 1) for draw in draws):
+            numbers += 3 * aligned(4 * vocab) + aligned(8 * vocab) + aligned(vocab)
+    if any(draw.logprobs for draw in draws):
+        numbers += aligned(4 * vocab)
+    return numbers
+
+
 def sample(
     logits: torch.Tensor,
     draws: Sequence[Draw],
@@ -66,39 +79,51 @@ def sample(
     logprob: torch.Tensor,
     top_token: torch.Tensor,
     top_logprob: torch.Tensor,
+    rooms: Sequence[torch.Tensor] = (),
 ) -> None:
-    """Kernel: a token for each of the first `len(draws)` rows of `logits` [max_num_seqs, vocab] float32."""
+    """Kernel: a token for each of the first `len(draws)` rows of `logits` [max_num_seqs, vocab] float32.
+
+    The first of `rooms` is scratch, as much as `sample_room` says; without it the kernel has its own.
+    """
     count = len(draws)
     rows = logits[:count]
-    finite[:count] = rows.isfinite().all(dim=-1)
+    scratch = Scratch(rooms[0] if rooms else None)
+    # Both are NaN when anything is.
+    low, high = torch.aminmax(rows, dim=-1)
+    finite[:count] = low.isfinite() & high.isfinite()
     token[:count] = rows.argmax(dim=-1)
     for index, draw in enumerate(draws):
         if draw.temperature > 0:
-            token[index] = _draw(rows[index], draw)
+            token[index] = _draw(rows[index], draw, scratch)
         if draw.logprobs:
-            logs = rows[index].log_softmax(dim=-1)
+            logs = scratch.take("logs", rows[index].shape, torch.float32)
+            torch.ops.aten._log_softmax.out(rows[index], -1, False, out=logs)
             logprob[index] = logs[token[index]]
             top = logs.topk(min(TOP_LOGPROBS_MAX, logs.numel()))
             top_token[index, : top.indices.numel()] = top.indices
             top_logprob[index, : top.values.numel()] = top.values
 
 
-def _draw(logits: torch.Tensor, draw: Draw) -> torch.Tensor:
+def _draw(logits: torch.Tensor, draw: Draw, scratch: Scratch) -> torch.Tensor:
     """Top-k, then top-p, then the Gumbel-max trick with noise from (seed, position)."""
-    scaled = logits / max(draw.temperature, LEAST_TEMPERATURE)
+
+    def room(name: str, dtype: torch.dtype = torch.float32) -> torch.Tensor:
+        return scratch.take(name, logits.shape, dtype)
+
+    scaled = torch.div(logits, max(draw.temperature, LEAST_TEMPERATURE), out=room("scaled"))
     if draw.top_k or draw.top_p < 1:
-        order = scaled.argsort(descending=True, stable=True)
-        kept = scaled[order]
+        kept, order = room("kept"), room("order", torch.int64)
+        torch.sort(scaled, descending=True, stable=True, out=(kept, order))
         if draw.top_k:
             kept[draw.top_k :] = -torch.inf
         if draw.top_p < 1:
-            probability = kept.softmax(dim=-1)
-            before = probability.cumsum(dim=-1) - probability
-            cut = before >= draw.top_p
+            probability = torch.softmax(kept, -1, out=room("probability"))
+            before = torch.cumsum(probability, -1, out=room("before")).sub_(probability)
+            cut = torch.ge(before, draw.top_p, out=room("cut", torch.bool))
             cut[0] = False  # a top_p that is 0 in float32 would leave nothing
-            kept[cut] = -torch.inf
-        scaled = torch.full_like(scaled, -torch.inf).scatter(0, order, kept)
+            kept.masked_fill_(cut, -torch.inf)
+        scaled.fill_(-torch.inf).scatter_(0, order, kept)
     generator = torch.Generator(device=logits.device)
     generator.manual_seed((draw.seed * 0x9E3779B97F4A7C15 + draw.position) % 2**63)
-    noise = torch.empty_like(scaled).exponential_(generator=generator)
-    return (scaled - noise.log()).argmax(dim=-1)
+    noise = room("noise").exponential_(generator=generator)
+    return scaled.sub_(noise.log_()).argmax(dim=-1)

@@ -14,19 +14,23 @@ import secrets
 from tracert_kernels.dispatch import Kernels
 
 from tracert.device.device import Device, Launch
-from tracert.engine.answers import drawn_tokens, invalid_distribution, queue_full, refusal
+from tracert.engine.answers import drawn_tokens, invalid_distribution, no_workspace, queue_full, refusal
 from tracert.engine.batch import prepare
 from tracert.engine.config import EngineConfig
 from tracert.engine.fronts import Fronts
 from tracert.engine.lanes import Lanes
+from tracert.engine.preflight import clear
 from tracert.engine.request import Request
-from tracert.engine.runner import Drawn, Flight, Runner
+from tracert.engine.rooms import Rooms
+from tracert.engine.runner import Drawn, Flight, Runner, largest_step
 from tracert.engine.scheduler import Scheduler, Slice
 from tracert.memory.arena import Arena
 from tracert.memory.block_table import BlockTable
+from tracert.memory.errors import WorkspaceFull
 from tracert.memory.layout import KvLayout
 from tracert.memory.pool import PagePool
 from tracert.memory.prefix_cache import Identity, open_cache
+from tracert.memory.workspace import Workspace
 from tracert.messages.messages import Failed, FinishReason, Generate, Stats, Tokens
 from tracert.models.decoder import Decoder
 from tracert.record.recorder import Keyframe, Recorder
@@ -74,7 +78,10 @@ class Engine:
             (self.cache.evict,),
         )
         self.scheduler = Scheduler(recorder, config, self.lanes)
-        self.runner = Runner(device, model, self.arena, self.table, self.compute, config.max_num_seqs)
+        room = config.workspace or largest_step(model, config, self.arena.layout.dtype)
+        self.workspace = Workspace(recorder, device, room)
+        rooms = Rooms(self.workspace, device, self.compute, preflight=config.preflight)
+        self.runner = Runner(device, model, self.arena, self.table, self.compute, rooms, config.max_num_seqs)
         self.steps = 0
         self._requests: dict[str, Request] = {}
         self._numbers = 0
@@ -126,11 +133,12 @@ class Engine:
 
         DeviceError when the device failed: then nothing of what was launched is settled.
         """
-        slices = self.scheduler.schedule(self.steps)
+        slices, refused = clear(self.scheduler.schedule(self.steps), self.runner.refuses)
         flight = self._launch(slices) if slices else None
         if self.config.overlap:
             flight, self._flight = self._flight, flight
-        told = self._settle(flight) if flight else []
+        told: list[Tokens | Failed] = [self._refuse(part.request, why) for part, why in refused]
+        told += self._settle(flight) if flight else []
         if self.recorder.keyframe_due():
             self.recorder.keyframe(self.state())
         return told
@@ -201,6 +209,13 @@ class Engine:
         self.recorder.fail(request.number, lane, "invalid distribution")
         return invalid_distribution(request)
 
+    def _refuse(self, request: Request, why: WorkspaceFull) -> Failed:
+        """Its next launch would never fit the workspace: it ends, and others go on."""
+        lane = request.lane
+        self._end(request)
+        self.recorder.fail(request.number, lane, "workspace exhausted")
+        return no_workspace(request, why)
+
     def _end(self, request: Request) -> None:
         del self._requests[request.id]
         self.scheduler.remove(request)
@@ -228,6 +243,7 @@ class Engine:
         """Raise when pages, rows or cache contradict themselves."""
         self.pool.check()
         self.table.check()
+        self.workspace.check()
         self.cache.check()
 
 

@@ -15,3 +15,7 @@ class RowError(ValueError):
 
 class InvariantError(AssertionError):
     """A `check()` found state that contradicts itself; the message lists the pages, rows or nodes."""
+
+
+class WorkspaceFull(RuntimeError):
+    """A launch needs more bytes in one piece than the workspace has free; it was not launched."""

@@ -4,19 +4,19 @@ One implementation: the families differ in a bias and two norms. Knows nothing o
 only through the block table, when it runs.
 """
 
-from collections.abc import Callable
+from collections.abc import Sequence
 
 import torch
 from torch.nn import functional
 from tracert_kernels.dispatch import Kernels
 from tracert_kernels.scratch import Scratch
 
+from tracert.models import activations
+from tracert.models.activations import Activations
 from tracert.models.batch import Batch
 from tracert.models.config import ModelConfig
 from tracert.models.rope import Rotation, inverse_frequencies
 from tracert.models.weights import LayerWeights, Weights
-
-Attend = Callable[[torch.Tensor, torch.Tensor, torch.Tensor], torch.Tensor]
 
 
 class Decoder:
@@ -29,17 +29,40 @@ class Decoder:
         self.device = weights.embedding.device
         self._weights = weights
         self._kernels = kernels
-        self._scratch = Scratch()
+        self._own = Scratch(), Scratch()
         self._frequencies = inverse_frequencies(config.rope, config.head_dim).to(self.device)
 
+    def planned(
+        self, queries: Sequence[int], contexts: Sequence[int], page_size: int, cache_dtype: torch.dtype
+    ) -> tuple[int, int]:
+        """Bytes of scratch that a forward takes: for activations, and for attention.
+
+        `queries` are the new tokens of each sequence, `contexts` its tokens including them.
+        """
+        config = self.config
+        found = activations.shapes(config, self._weights.layers[0], sum(queries))
+        attention = self._kernels.attention_room(
+            queries, contexts, page_size, config.heads, config.kv_heads, config.head_dim, cache_dtype
+        )
+        return activations.planned(found, self.dtype), attention
+
     @torch.inference_mode()
-    def forward(self, batch: Batch, cache: torch.Tensor, table: torch.Tensor) -> torch.Tensor:
+    def forward(
+        self,
+        batch: Batch,
+        cache: torch.Tensor,
+        table: torch.Tensor,
+        scratch: tuple[Scratch, Scratch] | None = None,
+    ) -> torch.Tensor:
         """Store keys and values of the batch's T tokens; the logits of L of them: float32 [L, vocab].
 
         `cache` [pages, layers, 2, page_size, kv_heads, head_dim] and `table` int32 [rows, width] are on the
-        decoder's device; the batch may be on the host. IndexError for a token, row or page out of range.
+        decoder's device; the batch may be on the host. `scratch` for activations and for attention is as
+        large as `planned` says; without it the decoder has its own. IndexError for a token, row or page out
+        of range.
         """
         config, weights, kernels = self.config, self._weights, self._kernels
+        for_activations, for_attention = scratch or self._own
         batch = Batch(*(each.to(self.device, non_blocking=True) for each in batch))
         plan = kernels.plan(
             table,
@@ -49,24 +72,33 @@ class Decoder:
             batch.token_row,
             batch.position,
             cache.shape[3],
-            scratch=self._scratch,
+            scratch=for_attention,
         )
         rotation = Rotation(self._frequencies, config.rope.attention, batch.position, self.dtype)
         scale = config.head_dim**-0.5
         shape = (config.hidden,)
-        x = functional.embedding(batch.tokens, weights.embedding)
+        found = activations.shapes(config, weights.layers[0], len(batch.tokens))
+        room = activations.take(found, self.dtype, for_activations)
+        x = torch.index_select(weights.embedding, 0, batch.tokens, out=room.residual)
         for index, layer in enumerate(weights.layers):
-            query, key, value = self._project(
-                layer, functional.rms_norm(x, shape, layer.input_norm, config.eps), rotation
+            key, value = self._project(
+                layer, functional.rms_norm(x, shape, layer.input_norm, config.eps), rotation, room
             )
             pages = cache[:, index]
             kernels.store_kv(key, value, pages, table, batch.token_row, batch.position, plan=plan)
-            out = torch.empty_like(query)
             kernels.paged_attention(
-                out, query, pages, table, batch.rows, batch.query_start, batch.context, scale, plan=plan
+                room.attended,
+                room.query,
+                pages,
+                table,
+                batch.rows,
+                batch.query_start,
+                batch.context,
+                scale,
+                plan=plan,
             )
-            x = x + layer.output(out.flatten(1))
-            x = x + _feed_forward(layer, functional.rms_norm(x, shape, layer.post_norm, config.eps))
+            x += layer.output(room.attended.flatten(1), room.mixed)
+            x += _feed_forward(layer, functional.rms_norm(x, shape, layer.post_norm, config.eps), room)
         # A prompt's chunk that is not its last wants no logits.
         if batch.logits_index.numel() == 0:
             return torch.empty(0, config.vocab, device=self.device)
@@ -74,13 +106,13 @@ class Decoder:
         return weights.head(last).float()
 
     def _project(
-        self, layer: LayerWeights, x: torch.Tensor, rotation: Rotation
-    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Queries [T, heads, head_dim], keys and values [T, kv_heads, head_dim], rotated."""
+        self, layer: LayerWeights, x: torch.Tensor, rotation: Rotation, room: Activations
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Keys and values [T, kv_heads, head_dim], rotated; queries [T, heads, head_dim] in `room`."""
         heads, kv_heads, dim = self.config.heads, self.config.kv_heads, self.config.head_dim
-        qkv = layer.qkv(x).view(-1, heads + 2 * kv_heads, dim)
+        qkv = layer.qkv(x, room.projected).view(-1, heads + 2 * kv_heads, dim)
         turned = qkv[:, : heads + kv_heads]
-        if layer.query_norm is not None and layer.key_norm is not None:
+        if layer.query_norm is not None and layer.key_norm is not None and room.normed_heads is not None:
             query, key, eps = turned[:, :heads], turned[:, heads:], self.config.eps
             turned = torch.cat(
                 (
@@ -88,11 +120,14 @@ class Decoder:
                     functional.rms_norm(key, (dim,), layer.key_norm, eps),
                 ),
                 1,
+                out=room.normed_heads,
             )
-        turned = rotation(turned)
-        return turned[:, :heads].contiguous(), turned[:, heads:], qkv[:, heads + kv_heads :]
+        turned = rotation(turned, room.rotated, room.swapped)
+        room.query.copy_(turned[:, :heads])
+        return turned[:, heads:], qkv[:, heads + kv_heads :]
 
 
-def _feed_forward(layer: LayerWeights, x: torch.Tensor) -> torch.Tensor:
-    gate, up = layer.gate_up(x).chunk(2, -1)
-    return layer.down(functional.silu(gate) * up)
+def _feed_forward(layer: LayerWeights, x: torch.Tensor, room: Activations) -> torch.Tensor:
+    gate, up = layer.gate_up(x, room.gate_up).chunk(2, -1)
+    torch.ops.aten.silu.out(gate, out=room.gated)
+    return layer.down(room.gated.mul_(up), room.mixed)

@@ -51,19 +51,31 @@ class Linear:
         # Where packed weights serve every number of rows, the plain ones need not be kept.
         self._weight = weight if self._single or self._packed_rows != math.inf else None
 
-    def __call__(self, x: torch.Tensor) -> torch.Tensor:
-        """`x` [rows, in] to [rows, out]."""
+    def writes(self, rows: int) -> bool:
+        """Can a product of so many rows be put where it is wanted? oneDNN's lie where it likes."""
+        return self._weight is not None and (self._plain(rows) or (rows == 1 and self._single))
+
+    def __call__(self, x: torch.Tensor, out: torch.Tensor | None = None) -> torch.Tensor:
+        """`x` [rows, in] to [rows, out]; in `out`, which is given only where `writes` says so."""
         rows = x.shape[0]
         weight, bias = self._weight, self._bias
         if weight is not None and rows == 1 and self._single:
-            return _single_row(x[0], weight, bias)[None]
+            return _single_row(x[0], weight, bias, None if out is None else out[0])[None]
         if weight is None or rows <= self._packed_rows:
             result: torch.Tensor = self._multiply(x, self._packed, bias, "none", [], "")
             return result
         if rows > self._half_rows:
             wide_bias = None if bias is None else bias.float()
             return functional.linear(x.float(), weight.float(), wide_bias).to(x.dtype)
-        return functional.linear(x, weight, bias)
+        if out is None:
+            return functional.linear(x, weight, bias)
+        if bias is None:
+            return torch.mm(x, weight.T, out=out)
+        return torch.addmm(bias, x, weight.T, out=out)
+
+    def _plain(self, rows: int) -> bool:
+        """Does torch multiply by the weights as they are?"""
+        return self._packed_rows < rows <= self._half_rows
 
 
 def fast_bfloat16(device: torch.device) -> bool:
@@ -71,13 +83,15 @@ def fast_bfloat16(device: torch.device) -> bool:
     return _packs(torch.bfloat16) if device.type == "cpu" else torch.cuda.is_bf16_supported()
 
 
-def _single_row(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None) -> torch.Tensor:
+def _single_row(
+    x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None, out: torch.Tensor | None
+) -> torch.Tensor:
     """`x` [in] to [out] by torch's own loop over rows of the weights, which reads memory at full speed."""
     # torch prefers oneDNN for bf16 whenever it is enabled, and asks a flag of the process at every product.
     enabled = torch._C._get_mkldnn_enabled()
     torch._C._set_mkldnn_enabled(False)
     try:
-        return torch.mv(weight, x) if bias is None else torch.addmv(bias, weight, x)
+        return torch.mv(weight, x, out=out) if bias is None else torch.addmv(bias, weight, x, out=out)
     finally:
         torch._C._set_mkldnn_enabled(enabled)
 

@@ -9,6 +9,7 @@ from tracert_kernels.triton_kernels.copy_pages import copy_pages
 from tracert_kernels.triton_kernels.copy_row import copy_row
 from tracert_kernels.triton_kernels.paged_attention import paged_attention
 from tracert_kernels.triton_kernels.plan import plan
+from tracert_kernels.triton_kernels.room import attention_room
 from tracert_kernels.triton_kernels.store_kv import store_kv
 
-__all__ = ["clear_pages", "copy_pages", "copy_row", "paged_attention", "plan", "store_kv"]
+__all__ = ["attention_room", "clear_pages", "copy_pages", "copy_row", "paged_attention", "plan", "store_kv"]

@@ -9,6 +9,7 @@ from tracert_kernels.twins.copy_pages import copy_pages
 from tracert_kernels.twins.copy_row import copy_row
 from tracert_kernels.twins.paged_attention import paged_attention
 from tracert_kernels.twins.plan import plan
+from tracert_kernels.twins.room import attention_room
 from tracert_kernels.twins.store_kv import store_kv
 
-__all__ = ["clear_pages", "copy_pages", "copy_row", "paged_attention", "plan", "store_kv"]
+__all__ = ["attention_room", "clear_pages", "copy_pages", "copy_row", "paged_attention", "plan", "store_kv"]

@@ -1,16 +1,17 @@
 """Causal attention of new tokens over the pages of their sequences, fp32 softmax.
 
-Covers valid positions only ("inert"): whatever lies in the dead tail of a page, NaN included, has no
-influence on the result, and pages that no walked entry names are not touched.
+Of the pages that it walks it touches what its cover says; pages that no walked entry names are not touched.
 """
 
 import torch
 
+from tracert_kernels.kv_types import Covers
 from tracert_kernels.plan import Plan
 from tracert_kernels.twins.bounds import require_pages
 from tracert_kernels.twins.decode import decode
 from tracert_kernels.twins.plan import plan as make_plan
 from tracert_kernels.twins.prefill import prefill
+from tracert_kernels.twins.whole_pages import attend_whole
 
 
 def paged_attention(
@@ -24,19 +25,24 @@ def paged_attention(
     scale: float,
     *,
     plan: Plan | None = None,
+    covers: Covers = "valid",
 ) -> None:
     """Queries `query_start[b]..query_start[b + 1]` are the last positions of the `context[b]` tokens of b.
 
-    `out`, `query` [T, Hq, D], of the cache's dtype or fp32; `cache` [pages, 2, P, Hkv, D], any page stride,
-    Hq a multiple of Hkv; `table` int32 [rows, width]; `rows`, `context` int32 [B]; `query_start` int32
-    [B + 1]. Follows exactly ceil(context / P) entries of each row. `plan` is the forward's: then the table
-    is not read again. IndexError, with nothing written, for anything out of range.
+    `out`, `query` [T, Hq, D], of one float type; `cache` [pages, 2, P, Hkv, W] of a KV type, any page
+    stride, Hq a multiple of Hkv; `table` int32 [rows, width]; `rows`, `context` int32 [B]; `query_start`
+    int32 [B + 1]. Follows exactly ceil(context / P) entries of each row. `plan` is the forward's: then the
+    table is not read again. `covers` is explained in `kv_types`. IndexError, with nothing written, for
+    anything out of range.
     """
     if plan is None:
         none = table.new_empty(0)
         plan = make_plan(table, rows, query_start, context, none, none, cache.shape[2])
     require_pages(plan.page_max, cache.shape[0])
-    for batch in plan.batches:
-        decode(out, query, cache, batch, scale, plan.scratch)
-    for span in plan.spans:
-        prefill(out, query, cache, span, scale)
+    for number, batch in enumerate(plan.batches):
+        plan.scratch.frame(number)
+        decode(out, query, cache, batch, scale, plan.scratch, covers)
+    for number, span in enumerate(plan.spans, start=len(plan.batches)):
+        plan.scratch.frame(number)
+        attend = attend_whole if covers == "page" and span.end - span.first == 1 else prefill
+        attend(out, query, cache, span, scale, plan.scratch)

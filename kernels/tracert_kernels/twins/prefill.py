@@ -4,25 +4,28 @@ import torch
 from torch.nn.functional import scaled_dot_product_attention
 
 from tracert_kernels.plan import Span
+from tracert_kernels.scratch import Scratch
+from tracert_kernels.twins.stored import widened
 
 # Queries attended to at once. Smaller blocks see fewer keys that they must mask, larger ones make fuller
 # products; 64 measured best from 256 to 1,024 tokens.
 _BLOCK = 64
 
 
-def prefill(out: torch.Tensor, query: torch.Tensor, cache: torch.Tensor, span: Span, scale: float) -> None:
+def prefill(
+    out: torch.Tensor, query: torch.Tensor, cache: torch.Tensor, span: Span, scale: float, scratch: Scratch
+) -> None:
     """Write the answers of the span's queries to `out` [T, Hq, D]; shapes as in `paged_attention`.
 
     The pages of the span must exist.
     """
-    kv_heads, dim = cache.shape[3:]
-    heads = query.shape[1]
+    heads, dim = query.shape[1:]
+    kv_heads = cache.shape[3]
     groups = heads // kv_heads
     # Cut at the context: what lies in the dead tail must not be there to be masked, for 0 x NaN is NaN.
-    gathered = [cache[:, side].index_select(0, span.pages) for side in (0, 1)]
     key, value = (
-        side.view(-1, kv_heads, dim)[: span.context].to(query.dtype).transpose(0, 1)[None]
-        for side in gathered
+        widened(side[: span.context], dim, query.dtype).transpose(0, 1)[None]
+        for side in gather(cache, span, scratch)
     )
     block = min(_BLOCK, span.end - span.first)
     mask = _triangle(block, span.context, query.dtype).repeat(groups, 1) if block > 1 else None
@@ -43,6 +46,17 @@ def prefill(out: torch.Tensor, query: torch.Tensor, cache: torch.Tensor, span: S
         out[first : first + block] = (
             answers.view(kv_heads, groups, block, dim).permute(2, 0, 1, 3).reshape(block, heads, dim)
         )
+
+
+def gather(cache: torch.Tensor, span: Span, scratch: Scratch) -> list[torch.Tensor]:
+    """The keys and the values on the pages of a span as they are stored: [pages * P, Hkv, W] each."""
+    shape = (len(span.pages), *cache.shape[2:])
+    return [
+        torch.index_select(
+            cache[:, side], 0, span.pages, out=scratch.take(name, shape, cache.dtype)
+        ).flatten(0, 1)
+        for side, name in enumerate(("keys", "values"))
+    ]
 
 
 def _triangle(block: int, width: int, dtype: torch.dtype) -> torch.Tensor:
