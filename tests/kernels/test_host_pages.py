@@ -21,7 +21,7 @@ def test_offload_pages_touches_what_is_declared() -> None:
     pages, slots = (declared(memory) for memory in memories())
     pages.reads[PAGES] = True
     slots.writes[SLOTS] = True
-    assert_touches_only([pages, slots], lambda *memory: offload_pages(*memory, PAGES, SLOTS))
+    assert_touches_only([pages, slots], lambda arena, host: offload_pages(arena, host, PAGES, SLOTS))
 
 
 def test_load_pages_touches_what_is_declared() -> None:
@@ -29,7 +29,7 @@ def test_load_pages_touches_what_is_declared() -> None:
     pages, slots = (declared(memory) for memory in memories())
     slots.reads[SLOTS] = True
     pages.writes[PAGES] = True
-    assert_touches_only([pages, slots], lambda *memory: load_pages(*memory, PAGES, SLOTS))
+    assert_touches_only([pages, slots], lambda arena, host: load_pages(arena, host, PAGES, SLOTS))
 
 
 @given(st.permutations(range(7)), st.permutations(range(5)), st.integers(0, 5))
