@@ -21,13 +21,29 @@ from tracert.models.errors import ChatError, ConfigError, TokenizerError
 
 SPECIAL = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
 
-CHATML = (
+AGENT = (
+    "{% if tools %}<|im_start|>tools\n"
+    "{% for tool in tools %}{{ tool | tojson }}\n{% endfor %}<|im_end|>\n"
+    "{% endif %}"
+    "{% set last = namespace(user=-1) %}"
+    "{% for message in messages %}{% if message.role == 'user' %}"
+    "{% set last.user = loop.index0 %}"
+    "{% endif %}{% endfor %}"
     "{% for message in messages %}<|im_start|>{{ message.role }}\n"
-    "{{ message.content }}<|im_end|>\n"
+    "{% if message.reasoning_content and (preserve_thinking or loop.index0 > last.user) %}"
+    "<think>\n{{ message.reasoning_content }}\n</think>\n\n"
+    "{% endif %}"
+    "{% if message.role == 'tool' %}<tool_response>\n{{ message.content }}\n</tool_response>"
+    "{% else %}{{ message.content }}{% endif %}"
+    "{% for call in message.tool_calls %}"
+    '\n<tool_call>\n{"name": "{{ call.function.name }}", "arguments": {{ call.function.arguments | tojson }}}'
+    "\n</tool_call>"
+    "{% endfor %}<|im_end|>\n"
     "{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n"
     "{% endif %}"
 )
-"""The template of `tiny-random`: roles between `<|im_start|>` and `<|im_end|>`, tools left out."""
+"""The template of `tiny-random`: roles between `<|im_start|>` and `<|im_end|>`, tools, their calls and results, and
+the reasoning of the turn under way (with `preserve_thinking`, of every turn)."""
 
 
 class _RefusedError(TemplateError):

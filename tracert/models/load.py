@@ -5,7 +5,7 @@ Importing this module imports no torch, and only `load_model` does: the API proc
 
 from typing import TYPE_CHECKING, Literal
 
-from tracert.models.chat import CHATML, ChatTemplate, read_chat_template
+from tracert.models.chat import AGENT, ChatTemplate, read_chat_template
 from tracert.models.config import TINY_RANDOM, ModelConfig
 from tracert.models.config_gguf import read_gguf_config
 from tracert.models.config_hf import read_hf_config
@@ -42,7 +42,7 @@ def load_tokenizer(source: ModelSource) -> Tokenizer:
     """The model's tokenizer, with its chat template. TokenizerError when it is missing or unusable."""
     if source.kind == "random":
         special = {"bos_token": BYTE_SPECIAL[0], "eos_token": BYTE_SPECIAL[1]}
-        chat = ChatTemplate({"default": CHATML}, special, source.name)
+        chat = ChatTemplate({"default": AGENT}, special, source.name)
         return Tokenizer(byte_tokenizer(), TINY_RANDOM.bos_id, TINY_RANDOM.eos_ids, chat)
     if source.kind == "gguf":
         file = open_gguf(source.location)
