@@ -9,9 +9,11 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 from tracert_analysis.load import open_dump
 
-from tests.memory.tier_bench import SIZE, TierBench, block, digest
+from tests.memory.tier_bench import SECRET, SIZE, TierBench, block, digest
 from tracert.device.simulated import SimDevice
 from tracert.memory.errors import InvariantError
+from tracert.memory.prefix_cache import Identity
+from tracert.memory.prefix_digest import page_digests, token_bytes
 from tracert.record.dump import write_dump
 from tracert.record.layout import Geometry
 from tracert.record.ring import Ring
@@ -203,6 +205,26 @@ def test_other_tokens_of_the_same_digest_are_a_miss() -> None:
     assert [] == bench.tier.find([digest(1)], [block(2)])
     assert None is bench.tier.spill([digest(1)], [block(2)], [2], [1])
     assert [0] == bench.find([1])
+
+
+def test_a_prompt_is_found_by_its_tokens() -> None:
+    """Full pages behind those of a hit, short of the last token; another identity has others."""
+    bench = TierBench(8, 4, "eager")
+    mine, tokens = Identity(model="m"), list(range(3 * SIZE))
+    names = page_digests(SECRET, mine, tokens, SIZE)
+    blocks = [token_bytes(tokens[at : at + SIZE]) for at in range(0, len(tokens), SIZE)]
+    bench.write(1)
+    bench.evict(1)
+    bench.tier.spill(names[::-1], blocks[::-1], [4, 3, 2], [1, 1, 1])
+    slots = bench.tier.find(names, blocks)
+    assert 3 == len(slots)
+    assert slots[:2] == bench.tier.find_behind(tokens, mine, 0)
+    assert slots[1:2] == bench.tier.find_behind(tokens, mine, 1)
+    assert slots[1:] == bench.tier.find_behind([*tokens, 7], mine, 1)
+    assert [] == bench.tier.find_behind(tokens, mine, 2)
+    assert [] == bench.tier.find_behind(tokens, Identity(model="m", salt="s"), 0)
+    assert [] == bench.tier.find_behind([9, *tokens[1:]], mine, 0)
+    assert [] == bench.tier.find_behind([], mine, 0)
 
 
 @pytest.mark.parametrize(("slots", "front"), [(0, []), (1, [1]), (2, [1, 2]), (5, [1, 2, 3, 4])])

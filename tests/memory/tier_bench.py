@@ -18,6 +18,7 @@ from tracert.record.access import Compute, Extent, Holder
 from tracert.record.recorder import NullRecorder, Recorder
 
 SIZE = 16
+SECRET = bytes(16)
 
 
 def digest(prefix: int) -> bytes:
@@ -49,7 +50,7 @@ class TierBench:
         self.pool = PagePool(recorder, pages, SIZE)
         layout = KvLayout(pages, layers=1, page_size=SIZE, kv_heads=1, head_dim=1, dtype=torch.float32)
         self.arena = Arena(recorder, self.device, layout)
-        self.tier = HostTier(self.device, self.arena, slots, self.compute, self.transfer)
+        self.tier = HostTier(self.device, self.arena, slots, self.compute, self.transfer, SECRET)
         self.cached: dict[int, int] = {}
         """Page by prefix, oldest first."""
         self.wrong: list[str] = []
@@ -125,7 +126,6 @@ class TierBench:
         if clear:
             self.arena.clear_pages(clear_pages, pages, lives, self.compute)
         self.tier.load(slots, pages, lives)
-        self.device.wait(self.compute, self.device.record(self.transfer))
         for prefix, page in zip(prefixes, pages, strict=True):
             self.judge(prefix, page)
             self.cache(prefix, page)

@@ -1,7 +1,7 @@
 """The host tier: pages that the prefix cache evicts go on in pinned host memory, and come back on a hit.
 
     spill(digests, blocks, pages, lives)    an eviction: the pages' bytes are copied to slots
-    find(digests, blocks) -> slots          a longer hit: those slots are pinned from now on,
+    find_behind(tokens, identity, pages)    the hit goes on: those slots are pinned from now on,
     load(slots, pages, lives)               until they are copied into pages granted for them,
     unpin(slots)                            or are not wanted after all
 
@@ -15,13 +15,11 @@ page that is evicted again while its slot is there costs no copy.
     compute: writes of the page -> fence -> offload -> fence -> the page may be granted again
     compute: clear of the page  -> fence -> load    -> fence -> compute reads the page
 
-The tier makes both fences before its copies and the one behind an offload, which `spill` returns. The one
-behind a load is the caller's, who lets compute wait for the stream before what reads the pages is launched.
-Pages and holders are the caller's, too.
+The tier makes all of these fences, and returns the one behind an offload. Pages and holders are the caller's.
 """
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import torch
@@ -30,6 +28,8 @@ from tracert_kernels.host_pages import load_pages, offload_pages
 from tracert.device.device import Device, Fence, Launch, Stream
 from tracert.memory.arena import Arena
 from tracert.memory.errors import InvariantError
+from tracert.memory.prefix import Identity
+from tracert.memory.prefix_digest import chained, page_digests, root_digest, token_bytes
 from tracert.record.access import Load, Offload
 
 
@@ -51,13 +51,16 @@ class _Kept(NamedTuple):
 class HostTier:
     """`slots` slots of one page each. MemoryError when the host has no room for them."""
 
-    def __init__(self, device: Device, arena: Arena, slots: int, compute: Stream, transfer: Stream) -> None:
-        """`compute` is the stream that writes pages; copies run on `transfer`."""
+    def __init__(
+        self, device: Device, arena: Arena, slots: int, compute: Stream, transfer: Stream, secret: bytes
+    ) -> None:
+        """`compute` is the stream that writes pages; copies run on `transfer`. `secret` is the cache's."""
         self.slots = slots
         self._device = device
         self._arena = arena
         self._compute = compute
         self._transfer = transfer
+        self._secret = secret
         self._host = _pinned(device, slots, arena.layout.page_bytes)
         self._free = list(range(slots - 1, -1, -1))
         self._kept: OrderedDict[bytes, _Kept] = OrderedDict()
@@ -112,18 +115,27 @@ class HostTier:
         self._offloaded += len(slots)
         return self._device.record(self._transfer)
 
-    def find(self, digests: Sequence[bytes], blocks: Sequence[bytes]) -> list[int]:
+    def find_behind(self, tokens: Sequence[int], identity: Identity, pages: int) -> list[int]:
+        """As `find`, for the full pages of a prompt behind its first `pages`, short of its last token."""
+        if not self._kept:
+            return []
+        size = self._arena.layout.page_size
+        first, end = pages * size, max(len(tokens) - 1, 0) // size * size
+        blocks = [token_bytes(tokens[at : at + size]) for at in range(first, end, size)]
+        return self.find(self._names(tokens[:first], identity, blocks), blocks)
+
+    def find(self, digests: Iterable[bytes], blocks: Iterable[bytes]) -> list[int]:
         """The slots of the longest front of these pages, pinned; `blocks` are the tokens of each page."""
-        found: list[int] = []
-        for digest, block in zip(digests, blocks, strict=True):
+        found: list[tuple[bytes, int]] = []
+        for digest, block in zip(digests, blocks, strict=False):
             kept = self._kept.get(digest)
             if kept is None or kept.block != block:
                 break
-            found.append(kept.slot)
-        for slot, digest in list(zip(found, digests, strict=False))[::-1]:
+            found.append((digest, kept.slot))
+        for digest, slot in reversed(found):
             self._pins[slot] += 1
             self._kept.move_to_end(digest)
-        return found
+        return [slot for _, slot in found]
 
     def load(self, slots: Sequence[int], pages: Sequence[int], lives: Sequence[int]) -> Launch:
         """Copy pinned slots to pages; the pins go, for what rewrites the slots is launched behind this."""
@@ -137,6 +149,7 @@ class HostTier:
             list(slots),
             access=Load(list(pages), list(lives), list(slots)),
         )
+        self._device.wait(self._compute, self._device.record(self._transfer))
         self._loaded += len(slots)
         self.unpin(slots)
         return launch
@@ -192,6 +205,14 @@ class HostTier:
                 self._forgotten += 1
                 return slot
         return None
+
+    def _names(self, front: Sequence[int], identity: Identity, blocks: Iterable[bytes]) -> Iterator[bytes]:
+        """The digests of the pages behind a front, made as they are asked for."""
+        names = page_digests(self._secret, identity, front, self._arena.layout.page_size)
+        name = names[-1] if names else root_digest(self._secret, identity)
+        for block in blocks:
+            name = chained(self._secret, name, block)
+            yield name
 
     def _after_compute(self) -> None:
         self._device.wait(self._transfer, self._device.record(self._compute))
