@@ -13,7 +13,7 @@ from tracert_kernels.dispatch import for_device
 
 from tracert.cli.options import EngineOptions, flags, parse_size
 from tracert.device.open import open_device
-from tracert.engine.config import EngineConfig
+from tracert.engine.config import ConfigError, EngineConfig
 from tracert.engine.loop import WriteDump
 from tracert.engine.step import Engine, kv_layout
 from tracert.faults.catalog import find_fault
@@ -49,6 +49,11 @@ def assemble(options: EngineOptions) -> Assembly:
     fault = find_fault(options.fault) if options.fault else None
     source = resolve(options.model)
     kind = _device_kind(options)
+    if kind == "cuda" and not options.preflight:
+        raise ConfigError(
+            "--no-preflight needs the simulated device, where a launch can wait for room; use --device cpu, "
+            "or leave it out"
+        )
     model = load_model(source, options.dtype, kind)
     config = _config(options, model)
     about = _about(options, config, model, source.name)
@@ -128,6 +133,8 @@ def _config(options: EngineOptions, model: Decoder) -> EngineConfig:
         max_prefill_tokens=options.max_prefill_tokens or options.max_num_batched_tokens,
         max_waiting=options.max_waiting,
         prefix_cache=options.prefix_cache,
+        workspace=None if options.workspace is None else parse_size(options.workspace),
+        preflight=options.preflight,
         overlap=options.overlap,
         poison_rows=options.poison_rows,
     )

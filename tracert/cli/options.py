@@ -46,6 +46,11 @@ class EngineOptions(msgspec.Struct, frozen=True, kw_only=True):
     max_prefill_tokens: Annotated[int | None, "tokens of one prompt a step", COUNT] = None
     max_waiting: Annotated[int, "requests that may wait; more get a 503", COUNT] = 1024
     prefix_cache: Annotated[Literal["none", "hash", "radix"], "share pages of common prefixes"] = "hash"
+    workspace: Annotated[
+        str | None,
+        "memory for what launches need while they run; measured for the largest step when not given",
+    ] = None
+    preflight: Annotated[bool, "refuse a launch that does not fit the workspace before it starts"] = True
     overlap: Annotated[bool, "launch a step before the one before it is learnt"] = False
     poison_rows: Annotated[bool, "overwrite released block-table rows with an id outside the pool"] = False
     record: Annotated[bool, "keep the history in a ring file"] = True
@@ -90,6 +95,8 @@ def takes_engine_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def make_options(values: dict[str, Any]) -> EngineOptions:
     """Options checked as far as it goes without a model; typer.BadParameter says what is wrong."""
     parse_size(values.get("kv_memory", EngineOptions().kv_memory))
+    if values.get("workspace") is not None:
+        parse_size(values["workspace"])
     ring = values.get("ring_events", EngineOptions().ring_events)
     if ring < 1024 or ring & (ring - 1):
         raise typer.BadParameter(f"--ring-events {ring} is no power of two of at least 1024; try 1048576")

@@ -6,17 +6,23 @@ from typing import Any
 from tracert.scenarios.ninfer_staging_reuse import NINFER_STAGING_REUSE
 from tracert.scenarios.ninfer_unordered_publish import NINFER_UNORDERED_PUBLISH
 from tracert.scenarios.prefill_walks_past_row import PREFILL_WALKS_PAST_ROW
+from tracert.scenarios.pypto_prefill_507018 import PYPTO_PREFILL_507018
 from tracert.scenarios.scenario import Ending, Scenario, Variant
 from tracert.scenarios.workload import Workload
 
 SCENARIOS: dict[str, Scenario] = {
     scenario.name: scenario
-    for scenario in (NINFER_UNORDERED_PUBLISH, NINFER_STAGING_REUSE, PREFILL_WALKS_PAST_ROW)
+    for scenario in (
+        NINFER_UNORDERED_PUBLISH,
+        NINFER_STAGING_REUSE,
+        PREFILL_WALKS_PAST_ROW,
+        PYPTO_PREFILL_507018,
+    )
 }
 
 
 class UnknownScenario(ValueError):
-    """A name, a variant or a control that is none; the message lists those that are."""
+    """A name, a variant or a workload that is none; the message lists those that are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +31,8 @@ class Chosen:
 
     scenario: Scenario
     variant_name: str
-    control: str | None
+    workload_name: str | None
+    """A control's or a reproducer's; None for the scenario's own."""
 
     @property
     def variant(self) -> Variant:
@@ -34,8 +41,13 @@ class Chosen:
 
     @property
     def workload(self) -> Workload:
-        """The scenario's own, or the control's."""
-        return self.scenario.controls[self.control] if self.control else self.scenario.workload
+        """What the clients say."""
+        name = self.workload_name
+        if name is None:
+            return self.scenario.workload
+        if name in self.scenario.controls:
+            return self.scenario.controls[name]
+        return self.scenario.reproducers[name].workload
 
     @property
     def fault(self) -> str:
@@ -44,22 +56,25 @@ class Chosen:
 
     @property
     def options(self) -> dict[str, Any]:
-        """Engine options: the scenario's, and over them the variant's."""
-        return {**self.scenario.options, **self.variant.options}
+        """Engine options: the scenario's, over them the variant's, over them the reproducer's."""
+        own = self.scenario.reproducers.get(self.workload_name or "")
+        return {**self.scenario.options, **self.variant.options, **(own.options if own else {})}
 
     @property
     def ends(self) -> Ending:
-        """How it goes with the fault planted: a control goes well."""
-        return "clean" if self.control else self.variant.ends
+        """How it goes with the fault planted: a control goes well, in a reproducer nothing is seen."""
+        if self.workload_name is None:
+            return self.variant.ends
+        return "clean" if self.workload_name in self.scenario.controls else "silent"
 
     @property
     def label(self) -> str:
         """A name for files."""
-        return "-".join(filter(None, (self.scenario.name, self.variant_name, self.control)))
+        return "-".join(filter(None, (self.scenario.name, self.variant_name, self.workload_name)))
 
 
-def find_scenario(name: str | Scenario, variant: str | None = None, control: str | None = None) -> Chosen:
-    """The scenario called `name`, its variant (the usual one when None), and perhaps a control."""
+def find_scenario(name: str | Scenario, variant: str | None = None, workload: str | None = None) -> Chosen:
+    """The scenario called `name`, its variant (the usual one when None), and perhaps another workload."""
     scenario = SCENARIOS.get(name) if isinstance(name, str) else name
     if scenario is None:
         raise UnknownScenario(f"no scenario is called {name!r}; there are: {', '.join(SCENARIOS)}")
@@ -68,7 +83,8 @@ def find_scenario(name: str | Scenario, variant: str | None = None, control: str
         raise UnknownScenario(
             f"{scenario.name} has no variant {chosen!r}; there are: {', '.join(scenario.variants)}"
         )
-    if control is not None and control not in scenario.controls:
-        known = ", ".join(scenario.controls) or "none"
-        raise UnknownScenario(f"{scenario.name} has no control {control!r}; there are: {known}")
-    return Chosen(scenario, chosen, control)
+    others = [*scenario.controls, *scenario.reproducers]
+    if workload is not None and workload not in others:
+        known = ", ".join(others) or "none but its own"
+        raise UnknownScenario(f"{scenario.name} has no workload {workload!r}; there are: {known}")
+    return Chosen(scenario, chosen, workload)
