@@ -24,6 +24,9 @@ def demo(
     variant: Annotated[
         str | None, typer.Option(help="Which engine; the first of the list by default.")
     ] = None,
+    workload: Annotated[
+        str | None, typer.Option(help="Another than its own: one of its controls or reproducers.")
+    ] = None,
     model: Annotated[str, typer.Option(help="As for `tracert serve`.")] = "smollm2",
     seed: Annotated[int, typer.Option(help="Of the device's random schedule.")] = 1,
     record_dir: Annotated[str, typer.Option(help="Where ring files and dumps go.")] = "tracert-records",
@@ -33,7 +36,7 @@ def demo(
 
     from tracert.scenarios.catalog import find_scenario
 
-    chosen = find_scenario(scenario, variant)
+    chosen = find_scenario(scenario, variant, workload)
     console = Console(highlight=False)
     console.rule(f"[bold]{chosen.scenario.name}[/]: {chosen.scenario.summary}")
     story = _Story(console, chosen, model, seed, record_dir)

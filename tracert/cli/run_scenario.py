@@ -20,7 +20,7 @@ def run(
     name: str | Scenario,
     *,
     variant: str | None = None,
-    control: str | None = None,
+    workload: str | None = None,
     planted: bool,
     schedule: str,
     model: str = "tiny-random",
@@ -31,7 +31,7 @@ def run(
 
     `name` may be a scenario that no catalog has; `options` come before the scenario's own.
     """
-    chosen = find_scenario(name, variant, control)
+    chosen = find_scenario(name, variant, workload)
     fault = chosen.fault if planted else None
     target = dump or Path(f"{chosen.label}-{'fault' if planted else 'sound'}.jsonl")
     with tempfile.TemporaryDirectory(prefix="tracert-") as directory:
@@ -46,7 +46,7 @@ def run(
     return {
         "scenario": chosen.scenario.name,
         "variant": chosen.variant_name,
-        "control": control,
+        "workload": workload,
         "fault": fault,
         "requests": chosen.workload.requests,
         "answers": {name: tokenizer.decode(tokens) for name, tokens in outcome.answers.items()},

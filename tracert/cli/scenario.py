@@ -10,7 +10,7 @@ scenario = typer.Typer(help="Workloads that provoke a planted bug.", no_args_is_
 
 @scenario.command("list")
 def list_scenarios() -> None:
-    """What there is: names, variants, controls and what goes wrong."""
+    """What there is: names, variants, other workloads and what goes wrong."""
     from rich.console import Console
     from rich.table import Table
 
@@ -24,6 +24,8 @@ def list_scenarios() -> None:
             table.add_row("", name, variant.ends, f"{variant.note}{other}".strip())
         for name in one.controls:
             table.add_row("", f"--control {name}", "clean", "another workload with the bug planted")
+        for name, reproducer in one.reproducers.items():
+            table.add_row("", f"--workload {name}", "silent", reproducer.note)
     Console().print(table)
 
 
@@ -34,7 +36,10 @@ def run_scenario(
     variant: Annotated[
         str | None, typer.Option(help="Which engine; the first of the list by default.")
     ] = None,
-    control: Annotated[str | None, typer.Option(help="A workload that must go well all the same.")] = None,
+    workload: Annotated[
+        str | None, typer.Option(help="Another than its own: one of its controls or reproducers.")
+    ] = None,
+    control: Annotated[str | None, typer.Option(help="The same as --workload, for a control.")] = None,
     seed: Annotated[int, typer.Option(help="Of the device's random schedule.")] = 1,
     schedule: Annotated[str | None, typer.Option(help="Another schedule, for instance replay:...")] = None,
     model: Annotated[str, typer.Option(help="tiny-random needs no download.")] = "tiny-random",
@@ -52,7 +57,7 @@ def run_scenario(
     told = run(
         name,
         variant=variant,
-        control=control,
+        workload=workload or control,
         planted=fault,
         schedule=schedule or f"random:{seed}",
         model=model,
@@ -77,7 +82,7 @@ def _lines(told: dict[str, Any]) -> list[str]:
         told["schedule"] if len(told["schedule"]) <= 60 else f"{told['schedule'][:57]}... (--json has it)"
     )
     which = ", ".join(
-        filter(None, (told["variant"], told["control"], "planted" if told["fault"] else "sound"))
+        filter(None, (told["variant"], told["workload"], "planted" if told["fault"] else "sound"))
     )
     return [
         f"{told['scenario']} ({which}): {ended}",

@@ -4,6 +4,7 @@ Both endings of the report: with rows poisoned at release the forward meets an i
 the device fails; without, it follows the row of the former tenant and answers from its pages.
 """
 
+from tracert.scenarios.ninfer_reproducers import NINFER_REPRODUCERS
 from tracert.scenarios.scenario import Scenario, Variant
 from tracert.scenarios.workload import Conversation, Workload
 
@@ -47,4 +48,5 @@ NINFER_UNORDERED_PUBLISH = Scenario(
         "crash": Variant({"poison_rows": True}, "crash"),
         "silent": Variant({"poison_rows": False}, "silent"),
     },
+    reproducers=NINFER_REPRODUCERS,
 )

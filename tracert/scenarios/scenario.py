@@ -26,6 +26,16 @@ class Variant:
 
 
 @dataclass(frozen=True, slots=True)
+class Reproducer:
+    """A workload, with the engine that it needs, whose answers look right although the fault is planted."""
+
+    workload: Workload
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """Over those of the scenario and its variant."""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Scenario:
     """`variants` are the ways it can end, by name; the first is the usual one."""
 
@@ -38,6 +48,8 @@ class Scenario:
     variants: Mapping[str, Variant]
     controls: Mapping[str, Workload] = field(default_factory=dict)
     """Other workloads that must go well with the same fault planted."""
+    reproducers: Mapping[str, Reproducer] = field(default_factory=dict)
+    """Other workloads in which the fault is not seen, but must be proven."""
 
     @property
     def usual(self) -> str:
