@@ -6,6 +6,8 @@ from hypothesis import strategies as st
 
 FEATURES: dict[str, list[Any]] = {
     "prefix_cache": ["none", "hash", "radix"],
+    "stage_copies": [False, True],
+    "retain": [0, 1, 3],
     "overlap": [False, True],
     "poison_rows": [False, True],
     "max_prefill_tokens": [2048, 16, 11],

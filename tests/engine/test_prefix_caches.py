@@ -1,6 +1,7 @@
 """Whatever prefix cache is on, the engine gives the plain tokens, and tells what it spared exactly."""
 
 import random
+from itertools import takewhile
 
 import pytest
 from tracert_analysis.load import open_dump
@@ -29,6 +30,7 @@ def test_turns_of_conversations_give_the_plain_tokens(make_engine, plain, kind):
     front = _prompt(40)
     said = {name: [*front, *_prompt(13 + 5 * index, seed=index)] for index, name in enumerate("abc", start=1)}
     computed = dict.fromkeys(said, 0)
+    ended: list[list[int]] = []
     for turn in range(3):
         for name, tokens in said.items():
             engine.add(greedy(name, tokens, 9))
@@ -36,39 +38,62 @@ def test_turns_of_conversations_give_the_plain_tokens(make_engine, plain, kind):
         assert {name: plain(tokens, 9) for name, tokens in said.items()} == answers
         for name, tokens in said.items():
             # The answer's last token was never computed, and a prompt's last token always is.
-            full = min(computed[name], len(tokens) - 1) // PAGE * PAGE
-            assert last[name].cached_tokens == (0 if kind == "none" else full)
+            spared = min(computed[name], len(tokens) - 1)
+            assert last[name].cached_tokens == (0 if kind == "none" else spared)
             computed[name] = len(tokens) + 8
+            ended.append([*tokens, *answers[name]][:-1])
             said[name] = [*tokens, *answers[name], *_prompt(6, seed=100 * turn)]
-    cached = {tuple(tokens[:end]) for tokens in said.values() for end in range(16, len(tokens) - 6, PAGE)}
-    assert engine.cache.pages() == (0 if kind == "none" else len(cached))
+    assert engine.cache.pages() == (0 if kind == "none" else len(_cached(ended)))
 
 
+def _common(one: list[int], other: list[int]) -> int:
+    """How many tokens both begin with."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
+
+
+def _cached(ended: list[list[int]]) -> set[tuple[int, ...]]:
+    """The fronts that have a page: full ones, and the last of each unless another goes on from it."""
+    full = {tuple(tokens[:end]) for tokens in ended for end in range(PAGE, len(tokens) + 1, PAGE)}
+    parts = {tuple(tokens) for tokens in ended if len(tokens) % PAGE}
+    every = full | parts
+    return full | {
+        part
+        for part in parts
+        if not any(
+            other[: len(part)] == part and len(part) // PAGE == (len(other) - 1) // PAGE
+            for other in every - {part}
+        )
+    }
+
+
+@pytest.mark.parametrize("staged", [False, True])
 @pytest.mark.parametrize("kind", SHARING)
 @pytest.mark.parametrize(
-    ("again", "cached"),
+    "again",
     [
-        (_prompt(64), 48),
-        (_prompt(65), 64),
-        ([*_prompt(64), 1, 2, 3], 64),
-        ([*_prompt(40), *_prompt(30, seed=1)], 32),
-        ([*_prompt(15), 300 % 256, *_prompt(30, seed=1)], 0),
-        (_prompt(16), 0),
-        (_prompt(17), 16),
+        _prompt(64),
+        _prompt(65),
+        [*_prompt(64), 1, 2, 3],
+        [*_prompt(40), *_prompt(30, seed=1)],
+        [*_prompt(15), 300 % 256, *_prompt(30, seed=1)],
+        _prompt(16),
+        _prompt(17),
+        _prompt(9),
+        [9, *_prompt(40)],
     ],
 )
-def test_cached_tokens_are_exact(make_engine, plain, kind, again, cached):
-    """Full pages up to where the prompts part, never the whole prompt, at and off the borders of pages."""
-    engine = make_engine(prefix_cache=kind)
+def test_cached_tokens_are_exact(make_engine, plain, kind, again, staged):
+    """Up to where the prompts part, never the whole prompt, at and off the borders of pages."""
+    engine = make_engine(prefix_cache=kind, stage_copies=staged, schedule="random:1")
     engine.add(greedy("cold", _prompt(80), 2))
-    run(engine)
+    cold = [*_prompt(80), *run(engine)[0]["cold"]][:-1]
     for name in ("hit", "again"):
         engine.add(greedy(name, again, 3))
         answers, last = run(engine)
         assert plain(again, 3) == answers[name]
         # The second time its own pages are found beside those of the first prompt.
-        own = (len(again) - 1) // PAGE * PAGE
-        assert last[name].cached_tokens == (cached if name == "hit" else own)
+        spared = _common(cold, again[:-1]) if name == "hit" else len(again) - 1
+        assert last[name].cached_tokens == spared
 
 
 @pytest.mark.parametrize("kind", SHARING)
@@ -80,7 +105,7 @@ def test_another_salt_finds_nothing(make_engine, kind):
         message = greedy(name, _prompt(70), 4)
         engine.add(type(message)(id=name, tokens=message.tokens, sampling=message.sampling, cache_salt=salt))
         told |= run(engine)[1]
-    assert [told[name].cached_tokens for name in "abcd"] == [0, 0, 0, 64]
+    assert [told[name].cached_tokens for name in "abcd"] == [0, 0, 0, 69]
 
 
 @pytest.mark.parametrize("kind", KINDS)

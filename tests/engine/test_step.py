@@ -56,7 +56,7 @@ def test_preemption_changes_nothing(make_engine, plain):
 
 
 def test_prefix_hits_change_nothing_and_are_counted(make_engine, plain):
-    """The second request of a prompt finds its full pages, and says how many tokens that spared."""
+    """The second request of a prompt finds all its pages, and says how many tokens that spared."""
     engine = make_engine()
     prompt = _prompt(70)
     engine.add(greedy("cold", prompt, 8))
@@ -65,8 +65,8 @@ def test_prefix_hits_change_nothing_and_are_counted(make_engine, plain):
     hit, last = run(engine)
     assert plain(prompt, 8) == cold["cold"]
     assert plain([*prompt, *cold["cold"], 1, 2, 3], 8) == hit["hit"]
-    # 70 prompt tokens and 7 computed answer tokens fill four pages of 16.
-    assert last["hit"].cached_tokens == 64
+    # 70 prompt tokens and 7 computed answer tokens: four full pages of 16, and a tail of 13.
+    assert last["hit"].cached_tokens == 77
 
 
 def test_another_salt_finds_nothing(make_engine):

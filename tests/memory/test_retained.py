@@ -80,6 +80,21 @@ def test_the_second_lane_that_wants_an_entry_gets_none() -> None:
     bench.check()
 
 
+def test_who_could_not_go_on_gives_the_entry_back() -> None:
+    """It is kept again under another id, with the pages it had."""
+    bench = Bench(limit=1)
+    entry_id, pages = bench.end([1, 2, 3])
+    bench.pool.hold(pages, Holder("request", 9), "write")
+    entry = bench.store.take(entry_id)
+    assert entry is not None
+    again = bench.store.give_back(entry)
+    bench.pool.drop(pages, Holder("request", 9))
+    assert bench.store.take(entry_id) is None
+    assert bench.store.find([1, 2, 3, 4], MODEL) == again
+    assert [bench.pool.holders(page) for page in pages] == [{Holder("checkpoint", 2): "read"}]
+    bench.check()
+
+
 def test_finds_the_longest_entry_that_leaves_a_token() -> None:
     """Only of the same identity, and only one whose tokens the prompt begins with."""
     bench = Bench(limit=9)

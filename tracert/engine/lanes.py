@@ -12,7 +12,6 @@ from tracert.engine.fronts import Fronts
 from tracert.engine.request import Request
 from tracert.memory.block_table import BlockTable
 from tracert.memory.pool import PagePool
-from tracert.memory.prefix_cache import PrefixCache
 from tracert.record.recorder import Recorder
 
 Evict = Callable[[int], int]
@@ -28,7 +27,6 @@ class Lanes:
         device: Device,
         pool: PagePool,
         table: BlockTable,
-        cache: PrefixCache,
         fronts: Fronts,
         transfer: Stream,
         evict: Sequence[Evict],
@@ -38,7 +36,6 @@ class Lanes:
         self._device = device
         self._pool = pool
         self._table = table
-        self._cache = cache
         self._fronts = fronts
         self._transfer = transfer
         self._page_size = pool.page_size
@@ -111,9 +108,17 @@ class Lanes:
             self._table.fenced(fence)
             self._published = False
 
-    def keep(self, request: Request, computed: int) -> None:
-        """Offer the pages that the request's first `computed` tokens fill to the prefix cache."""
-        self._cache.insert(request.number, request.tokens, request.pages, request.identity, computed)
+    def keep(self, request: Request, computed: int, *, ended: bool = False) -> None:
+        """Offer the pages of the request's first `computed` tokens to those that keep fronts for others."""
+        self._fronts.keep(request, computed, ended=ended)
+
+    def arrive(self, *, wait: bool) -> None:
+        """Let lanes go on whose front has arrived by now; all of them, when told to `wait`."""
+        self._fronts.arrive(wait=wait)
+
+    def ready(self, request: Request) -> bool:
+        """May the next slice of the request be launched?"""
+        return request.row is not None and self._fronts.ready(request)
 
     def _pages(self, tokens: int) -> int:
         return -(-tokens // self._page_size)

@@ -32,6 +32,8 @@ class Request:
     shared: int = 0
     """How many of `pages`, from the first, are held for reading only."""
     pages: list[int] = field(default_factory=list)
+    copy: int = 0
+    """The staged copy of a tail that its first slice waits for; 0 for none."""
     row: RowHandle | None = None
     admitted: bool = False
     transaction: int | None = None

@@ -68,9 +68,10 @@ class Scheduler:
         budget = self._config.max_num_batched_tokens
         slices: list[Slice] = []
         preempted = False
+        self._lanes.arrive(wait=not any(map(self._lanes.ready, self.running)))
         for request in list(self.running):
             # One that is as long as it may be ends when its last token is learnt.
-            if request.row is None or not budget or request.length >= request.limit:
+            if not self._lanes.ready(request) or not budget or request.length >= request.limit:
                 continue
             count = self._chunk(request, budget)
             while not self._lanes.grow(request, request.computed + count):
@@ -88,9 +89,10 @@ class Scheduler:
                 break
             self.waiting.popleft()
             self.running.append(request)
-            count = self._chunk(request, budget)
-            slices.append(self._slice(request, count))
-            budget -= count
+            if self._lanes.ready(request):
+                count = self._chunk(request, budget)
+                slices.append(self._slice(request, count))
+                budget -= count
         for part in slices:
             self._tell(part, step)
         return slices

@@ -30,6 +30,8 @@ from tracert.memory.errors import WorkspaceFull
 from tracert.memory.layout import KvLayout
 from tracert.memory.pool import PagePool
 from tracert.memory.prefix_cache import Identity, open_cache
+from tracert.memory.retained import RetainedStore
+from tracert.memory.tail_copies import TailCopies
 from tracert.memory.workspace import Workspace
 from tracert.messages.messages import Failed, FinishReason, Generate, Stats, Tokens
 from tracert.models.decoder import Decoder
@@ -66,16 +68,26 @@ class Engine:
             poison=config.poison_rows,
         )
         self.cache = open_cache(config.prefix_cache, recorder, self.pool)
-        self.fronts = Fronts(self.pool, self.cache)
+        self.copies = TailCopies(recorder, device, self.pool, self.arena, kernels.copy_pages)
+        self.retained = RetainedStore(self.pool, config.retain) if config.retain else None
+        self.fronts = Fronts(
+            self.pool,
+            self.cache,
+            self.copies,
+            self.compute,
+            stage_on=self.transfer if config.stage_copies else None,
+            retained=self.retained,
+        )
+        # What only a cache holds goes first, then turns, whose full pages are the cache's to give after that.
+        turns = () if self.retained is None else (self.retained.evict, self.cache.evict)
         self.lanes = Lanes(
             recorder,
             device,
             self.pool,
             self.table,
-            self.cache,
             self.fronts,
             self.transfer,
-            (self.cache.evict,),
+            (self.cache.evict, *turns),
         )
         self.scheduler = Scheduler(recorder, config, self.lanes)
         room = config.workspace or largest_step(model, config, self.arena.layout.dtype)
@@ -126,7 +138,7 @@ class Engine:
     @property
     def busy(self) -> bool:
         """Is there anything to compute, or to wait for?"""
-        return bool(self._requests) or self._flight is not None
+        return bool(self._requests) or self._flight is not None or len(self.copies) > 0
 
     def step(self) -> list[Tokens | Failed]:
         """Launch a step and settle one: the same, or with overlap the one before.
@@ -181,14 +193,17 @@ class Engine:
             if request in rejected:
                 told.append(self._reject(part, flight.launch))
             else:
-                told.append(self._append(request, index, drawn))
+                told.append(self._append(part, index, drawn))
         return told
 
-    def _append(self, request: Request, index: int, drawn: Drawn) -> Tokens:
+    def _append(self, part: Slice, index: int, drawn: Drawn) -> Tokens:
+        request = part.request
         request.tokens.append(drawn.token[index])
         reason = self._ending(request)
         if reason is not None:
             lane = request.lane
+            if request.row == part.row:
+                self.lanes.keep(request, part.end, ended=True)
             self._end(request)
             self.recorder.finish(request.number, lane, reason)
         return drawn_tokens(request, index, drawn, reason)
@@ -245,6 +260,9 @@ class Engine:
         self.table.check()
         self.workspace.check()
         self.cache.check()
+        self.copies.check()
+        if self.retained is not None:
+            self.retained.check()
 
 
 def kv_layout(model: Decoder, page_size: int, pages: int) -> KvLayout:

@@ -5,8 +5,8 @@
     take(id) -> Retained, or None                      once; the page filled in part goes with it
 
 A prefix cache shares whole pages and copies a tail. An entry is for one: whoever takes it goes on in the
-very page in which the turn ended, behind the last computed position, and nothing is copied. Two lanes may find
-the same entry; ids have a generation, so the second to take it gets None.
+very page in which the turn ended, behind the last computed position, and nothing is copied. Two lanes may
+find the same entry; ids have a generation, so the second to take it gets None.
 
 An entry holds its pages as `checkpoint:<n>` for reading. Whoever takes it holds them first, the last one for
 writing when it is filled in part: nobody else holds that for writing. It may be cached as a tail as well:
@@ -69,17 +69,8 @@ class RetainedStore:
         kept = list(pages[: -(-computed // self._pool.page_size)])
         if not kept:
             return None
-        if not self._free:
-            self._drop(next(iter(self._entries)))
-        slot = self._free.pop()
-        self._generation[slot] += 1
-        self._numbers += 1
-        entry_id = EntryId(slot, self._generation[slot])
-        self._entries[entry_id] = Retained(
-            self._numbers, identity, token_bytes(tokens[:computed]), kept, self._pool.lives(kept), computed
-        )
-        self._pool.hold(kept, Holder("checkpoint", self._numbers), "read")
-        return entry_id
+        lives = self._pool.lives(kept)
+        return self._put(Retained(0, identity, token_bytes(tokens[:computed]), kept, lives, computed))
 
     def find(self, tokens: Sequence[int], identity: Identity) -> EntryId | None:
         """The entry with the longest front of `tokens`, short of the last; of equal ones the youngest."""
@@ -103,6 +94,10 @@ class RetainedStore:
         if entry is not None:
             self._drop(entry_id)
         return entry
+
+    def give_back(self, entry: Retained) -> EntryId:
+        """Who took the entry holds its pages and could not go on: it is kept again, as the youngest."""
+        return self._put(entry)
 
     def evict(self, count: int) -> int:
         """Let entries go until nobody but prefixes holds `count` of their pages; returns how many."""
@@ -135,6 +130,17 @@ class RetainedStore:
             wrong.append(f"{len(self._entries)} entries and {len(self._free)} free slots")
         if wrong:
             raise InvariantError("retained conversations contradict the pool: " + "; ".join(wrong))
+
+    def _put(self, entry: Retained) -> EntryId:
+        if not self._free:
+            self._drop(next(iter(self._entries)))
+        slot = self._free.pop()
+        self._generation[slot] += 1
+        self._numbers += 1
+        entry_id = EntryId(slot, self._generation[slot])
+        self._entries[entry_id] = entry._replace(number=self._numbers)
+        self._pool.hold(entry.pages, Holder("checkpoint", self._numbers), "read")
+        return entry_id
 
     def _drop(self, entry_id: EntryId) -> None:
         entry = self._entries.pop(entry_id)

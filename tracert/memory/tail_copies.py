@@ -45,6 +45,10 @@ class TailCopies:
         self._numbers = 0
         self._staged: dict[int, StagedCopy] = {}
 
+    def __len__(self) -> int:
+        """How many staged copies are pending."""
+        return len(self._staged)
+
     def direct(self, source: Extent, target: Extent, stream: Stream) -> Fence:
         """Copy on the stream that goes on with the target. The fence guards the source when it is dropped."""
         return self._launch(source, target, stream)
