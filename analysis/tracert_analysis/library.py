@@ -25,11 +25,13 @@ STATE = (
     "row_content",
     "workspace",
     "_touch",
+    "byte_write",
+    "_blemish",
 )
-"""What the events fold to, in the same sense; `_touch` is filled by Python."""
-ACCESS = ("_names", "_unordered_publish", "access", "_span", "finding")
+"""What the events fold to, in the same sense; `_touch` and `_blemish` are filled by Python."""
+ACCESS = ("_names", "_met", "_unordered_publish", "access", "_span", "finding")
 """What launches touched, and in which order."""
-FINDINGS = ("TR101", "TR102", "TR201", "TR202", "TR203", "TR204", "TR401", "TR402", "TR902")
+FINDINGS = ("TR101", "TR102", "TR201", "TR202", "TR203", "TR204", "TR301", "TR302", "TR401", "TR402", "TR902")
 CLASSES = ("order", "lifetime", "mapping", "content", "resource", "symptom")
 """Which of two findings at the same event comes first."""
 MACROS = (
@@ -37,6 +39,7 @@ MACROS = (
     "last_writer",
     "last_fence",
     "page_history",
+    "page_bytes",
     "launch_reads",
     "launch_writes",
     "happens_before",
@@ -58,7 +61,7 @@ def create_tables(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def create_state(connection: duckdb.DuckDBPyConnection) -> None:
-    """What the loaded events fold to. `_touch` stays empty."""
+    """What the loaded events fold to. `_touch` and `_blemish` stay empty."""
     _create(connection, "views", STATE)
 
 

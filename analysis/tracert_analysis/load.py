@@ -15,6 +15,7 @@ import orjson
 
 from tracert_analysis import library
 from tracert_analysis.clocks import TooManyStreams, order_launches
+from tracert_analysis.provenance_table import fill_blemishes
 from tracert_analysis.source import LINE_BYTES_MAX, DumpError, Frame, Source, open_source, read_frame
 from tracert_analysis.touch_table import fill_touches
 
@@ -104,6 +105,7 @@ def _loaded(source: Source, frame: Frame, database: str, memory_limit: str, thre
     if _has_holes(connection, frame, bad_lines):
         connection.execute("UPDATE _window SET holes = true")
     fill_touches(connection)
+    fill_blemishes(connection)
     library.create_access(connection)
     evidence = _evidence(connection, frame, bad_lines)
     _lock(connection)

@@ -149,6 +149,10 @@ class History:
             return self._launch("clear", stream, "clear_pages", target=target)
         return self._launch("clear", stream, "clear_pages", all=True, pages=self.header["config"]["kv_pages"])
 
+    def moved(self, kind: str, stream: int, entries: Sequence[tuple[int, int, int]]) -> Launched:
+        """An `offload` or a `load` of whole pages: (slot, page, life)."""
+        return self._launch(kind, stream, f"{kind}_pages", entries=[list(entry) for entry in entries])
+
     def record(self, stream: int) -> Recorded:
         """A fence behind everything launched on the stream."""
         self._fences += 1

@@ -8,6 +8,7 @@ holds that history and everything that follows from it; the dump's own tables st
 from tracert_analysis import library
 from tracert_analysis.clocks import order_launches
 from tracert_analysis.load import Dump
+from tracert_analysis.provenance_table import fill_blemishes
 from tracert_analysis.report.questions import Row
 from tracert_analysis.touch_table import fill_touches
 
@@ -70,6 +71,7 @@ def counterfactual(dump: Dump, findings: list[Row]) -> str | None:
         order_launches(connection)
         library.create_state(connection)
         fill_touches(connection)
+        fill_blemishes(connection)
         library.create_access(connection)
         left = [row[0] for row in connection.execute("SELECT code FROM finding").fetchall()]
         calls = connection.execute("SELECT count(*) FROM _fence").fetchall()[0][0]

@@ -125,7 +125,7 @@ def test_launch_reads_and_writes(history: History, tmp_path: Path) -> None:
 def test_missing_edge_needs_an_order_to_miss(tmp_path: Path) -> None:
     """A finding that isn't one of order has no edge; nor has one that isn't there."""
     history = History()
-    history.forward(COMPUTE, reads=[[5, 1, 0, 4]])
+    history.forward(COMPUTE, writes=[[5, 1, 0, 4]])
     assert [("TR201",)] == rows(history, tmp_path, "SELECT code FROM finding")
     assert [] == rows(history, tmp_path, "FROM missing_edge(1)")
     assert [] == rows(history, tmp_path, "FROM missing_edge(2)")

@@ -1,6 +1,7 @@
 -- The launch that wrote a page last, in program order. One row; from the last facts of the page where the history
--- doesn't tell. Columns: page, life, launch, seq, stream, ordinal, kernel, row, request, state, source (history or
--- page_state).
+-- doesn't tell. `page_bytes(page)` says it for each position. Columns: page, life, launch, seq, stream, ordinal, kernel,
+-- row, request, state, source (history or page_state), first, end (the positions that it wrote; null from page_state),
+-- class (kv, rows, zero, copy or host).
 CREATE MACRO last_writer(page) AS TABLE
 WITH
     written AS (
@@ -12,7 +13,10 @@ WITH
     told AS (
         SELECT
             w.page, w.life, l.launch, l.seq, l.stream, l.ordinal, l.kernel, t.row, n.request, l.state,
-            'history' AS source
+            'history' AS source,
+            (SELECT min(b.first) FROM byte_write AS b WHERE b.page = page AND b.seq = w.seq) AS first,
+            (SELECT max(b.end) FROM byte_write AS b WHERE b.page = page AND b.seq = w.seq) AS "end",
+            (SELECT min(b.class) FROM byte_write AS b WHERE b.page = page AND b.seq = w.seq) AS class
         FROM latest AS w
         JOIN launch AS l ON w.seq = l.seq
         LEFT JOIN _touch AS t
@@ -23,7 +27,7 @@ WITH
     state AS (
         SELECT
             s.page, s.writer_life, s.writer, s.writer_seq, s.writer_stream, NULL, NULL, NULL, NULL, NULL,
-            'page_state' AS source
+            'page_state' AS source, NULL, NULL, NULL
         FROM page_state AS s
         WHERE s.page = page AND s.writer IS NOT NULL AND NOT EXISTS (FROM told)
     )

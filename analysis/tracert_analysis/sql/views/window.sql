@@ -10,6 +10,8 @@ CREATE TABLE _window (
     known_from UBIGINT,
     -- Events are missing somewhere in the middle, so that an edge between streams may be missing, too.
     holes BOOLEAN,
+    -- Some events are of kinds that this reader doesn't know: they may have written pages.
+    strange BOOLEAN,
     page_size UBIGINT,
     kv_pages UBIGINT
 );
@@ -39,6 +41,7 @@ SELECT
     CASE WHEN b.first_seq = 1 THEN NULL ELSE base.set END,
     CASE WHEN b.first_seq = 1 THEN 0 ELSE base.from_seq END,
     false,
+    EXISTS (FROM event WHERE kind IS NULL),
     -- Numbers that no engine has are none.
     CASE WHEN TRY_CAST(h.config ->> 'page_size' AS UBIGINT) BETWEEN 1 AND 1048576
         THEN TRY_CAST(h.config ->> 'page_size' AS UBIGINT) END,

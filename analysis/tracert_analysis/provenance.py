@@ -1,0 +1,280 @@
+"""Whose bytes a launch meets: who wrote each position of a page last, followed act by act.
+
+Takes what wrote pages (in program order) and what read them, and gives where a read meets bytes that it
+must not: an earlier life's (stale), nobody's (unwritten), or zeros over what this life had put there (wiped).
+A copy passes on what it copies: a copy of stale bytes is stale, a copy of zeros is zeros. Zeros that a clear
+of an earlier life left are clean.
+
+Knows nothing of order between streams, of holders or of requests. Works on the pages that it is given, and on
+no more: a page that nothing can be wrong with need not be looked at.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+Ints = npt.NDArray[np.int64]
+Cells = npt.NDArray[np.int32]
+Flags = npt.NDArray[np.bool_]
+Class = Literal["kv", "rows", "zero", "copy", "host"]
+Kind = Literal["stale", "unwritten", "wiped"]
+
+NEVER, UNKNOWN = -1, -2
+"""In the place of an act: nothing ever wrote the position; what did lies before the history."""
+_WRITER, _ORIGIN, _CARRIED, _WIPED = range(4)
+_CLEAN, _STALE, _UNWRITTEN, _UNTOLD = range(4)
+
+
+class Write(NamedTuple):
+    """A launch writes positions `first` up to `end` of a page that it knows by this life."""
+
+    seq: int
+    page: int
+    life: int
+    first: int
+    end: int
+    content: Class
+
+
+class Move(NamedTuple):
+    """A launch copies so many `positions` from one page to another."""
+
+    seq: int
+    source: tuple[int, int, int]
+    """Page, life and first position."""
+    target: tuple[int, int, int]
+    positions: int
+
+
+class Offload(NamedTuple):
+    """A launch copies a whole page to a slot of the host tier."""
+
+    seq: int
+    slot: int
+    page: int
+    life: int
+
+
+class Load(NamedTuple):
+    """A launch copies a slot of the host tier to a whole page."""
+
+    seq: int
+    slot: int
+    page: int
+    life: int
+
+
+Act = Write | Move | Offload | Load
+
+
+class Reads(NamedTuple):
+    """Reads of a life of a page, by seq: positions `first` to `covered` are loaded, to `valid` are meant."""
+
+    seq: Ints
+    first: Ints
+    covered: Ints
+    valid: Ints
+
+
+class Blemish(NamedTuple):
+    """Positions `first` up to `end` of a life of a page that are not what the read at `seq` may meet."""
+
+    kind: Kind
+    page: int
+    life: int
+    first: int
+    end: int
+    seq: int
+    origin: Write | None
+    """Whose bytes they are, and of a wiped run whose they were: the last write among them. None: nobody's."""
+    via_seq: int | None
+    """The last copy or load that brought them here."""
+    clear_seq: int | None
+    """The clear that wiped them."""
+
+
+class _Page(NamedTuple):
+    """A page's bytes as they change: from `seq[i]` on they are as in `cells[i]`."""
+
+    seq: list[int]
+    cells: list[Cells]
+
+
+class Provenance:
+    """Follows the acts through the pages; `complete`: nothing happened before the first of them."""
+
+    def __init__(self, page_size: int, watched: Iterable[int], *, complete: bool) -> None:
+        blank = np.full((4, page_size), NEVER, np.int32)
+        blank[_CARRIED] = _CLEAN
+        if not complete:
+            blank[_WRITER] = blank[_ORIGIN] = UNKNOWN
+        self._blank = blank
+        self._size = page_size
+        self._cells: dict[int, Cells] = {}
+        self._watched = {page: _Page([-1], [blank]) for page in watched}
+        self._slots: dict[int, tuple[Cells, Cells]] = {}
+        self._writes: list[Write] = []
+        """Every act that wrote, by number; a copy by what it wrote."""
+        self._life = np.zeros(0, np.int64)
+        self._zero = np.zeros(0, bool)
+
+    def run(self, acts: Sequence[Act]) -> None:
+        """Follow the acts, which are sorted by `seq`. Once: they are all there is."""
+        self._life, self._zero = np.zeros(len(acts), np.int64), np.zeros(len(acts), bool)
+        for act in acts:
+            if isinstance(act, Write):
+                self._write(act)
+            elif isinstance(act, Move):
+                source, count = act.source, act.positions
+                moved = self._carried(source[0], source[1], source[2], source[2] + count)
+                page, life, first = act.target
+                self._put(Write(act.seq, page, life, first, first + count, "copy"), *moved)
+            elif isinstance(act, Offload):
+                self._slots[act.slot] = self._carried(act.page, act.life, 0, self._size)
+            else:
+                untold = np.full(self._size, UNKNOWN, np.int32), np.full(self._size, _UNTOLD, np.int32)
+                moved = self._slots.get(act.slot, untold)
+                self._put(Write(act.seq, act.page, act.life, 0, self._size, "host"), *moved)
+
+    def blemishes(self, page: int, life: int, reads: Reads) -> list[Blemish]:
+        """The first read of this life of a page that meets something wrong, one of each kind."""
+        history = self._watched[page]
+        since = np.array(history.seq, np.int64)
+        low = max(int(np.searchsorted(since, reads.seq.min(), side="right")) - 1, 0)
+        high = int(np.searchsorted(since, reads.seq.max(), side="right"))
+        cells = np.stack(history.cells[low:high])
+        place = np.searchsorted(since[low:high], reads.seq, side="right") - 1
+        status = self._status(cells, life)
+        wrong: list[tuple[Kind, Flags, Ints]] = [
+            ("stale", status == _STALE, reads.covered),
+            ("unwritten", status == _UNWRITTEN, reads.covered),
+            ("wiped", cells[:, _WIPED] >= 0, reads.valid),
+        ]
+        found = []
+        for kind, flags, end in wrong:
+            at = _first_read(flags, place, reads.first, end)
+            if at is not None:
+                moment = cells[place[at]]
+                met = flags[place[at]].copy()
+                met[: reads.first[at]] = False
+                met[end[at] :] = False
+                found.append(self._blemish(kind, page, life, int(reads.seq[at]), moment, met))
+        return found
+
+    def _write(self, act: Write) -> None:
+        number = self._number(act)
+        cells = self._of(act.page)
+        span = slice(act.first, act.end)
+        if act.content == "zero" and act.life:
+            before = cells[_WRITER, span]
+            known = before >= 0
+            own = np.zeros(len(before), bool)
+            own[known] = (self._life[before[known]] == act.life) & ~self._zero[before[known]]
+            wiped = cells[_WIPED, span] >= 0
+            # What was wiped before stays so; its origin is kept for the sentence.
+            cells[_ORIGIN, span] = np.where(own | wiped, cells[_ORIGIN, span], number)
+            cells[_WIPED, span] = np.where(own, number, cells[_WIPED, span])
+        else:
+            cells[_ORIGIN, span] = number
+            cells[_WIPED, span] = NEVER
+        cells[_WRITER, span] = number
+        cells[_CARRIED, span] = _CLEAN
+        self._keep(act)
+
+    def _put(self, act: Write, origin: Cells, carried: Cells) -> None:
+        cells = self._of(act.page)
+        span = slice(act.first, act.end)
+        cells[_WRITER, span] = self._number(act)
+        cells[_ORIGIN, span] = origin
+        cells[_CARRIED, span] = carried
+        cells[_WIPED, span] = NEVER
+        self._keep(act)
+
+    def _carried(self, page: int, life: int, first: int, end: int) -> tuple[Cells, Cells]:
+        """What a copy of these positions passes on: the origins, and what is wrong with them."""
+        cells = self._of(page)[:, first:end].copy()
+        # Zeros over something are zeros to whoever copies them.
+        return np.where(cells[_WIPED] >= 0, cells[_WRITER], cells[_ORIGIN]), self._status(cells[None], life)[
+            0
+        ]
+
+    def _status(self, cells: Cells, life: int) -> Cells:
+        """What the positions are to somebody who means `life`: [n, 4, positions] becomes [n, positions]."""
+        writer, origin = cells[:, _WRITER], cells[:, _ORIGIN]
+        status = cells[:, _CARRIED].copy()
+        status[writer == NEVER] = _UNWRITTEN
+        status[writer == UNKNOWN] = _UNTOLD
+        asked = (status == _CLEAN) & (origin >= 0)
+        stale = np.zeros_like(asked)
+        stale[asked] = (
+            (self._life[writer[asked]] < life) & ~self._zero[origin[asked]] & (cells[:, _WIPED][asked] < 0)
+        )
+        status[stale] = _STALE
+        return status
+
+    def _blemish(self, kind: Kind, page: int, life: int, seq: int, cells: Cells, met: Flags) -> Blemish:
+        """The longest run of positions that are wrong in the same way, the first of several."""
+        owners = [self._owner(cells[:, at], kind) if met[at] else None for at in range(self._size)]
+        best, first = (0, 0), 0
+        for at in range(1, self._size + 1):
+            if at == self._size or owners[at] != owners[first]:
+                if owners[first] is not None and at - first > best[1] - best[0]:
+                    best = first, at
+                first = at
+        run = cells[:, best[0] : best[1]]
+        origins = [self._writes[at] for at in run[_ORIGIN].tolist() if at >= 0]
+        via = [self._writes[at] for at in run[_WRITER].tolist() if at >= 0]
+        brought = [write.seq for write in via if write.content in ("copy", "host")]
+        cleared = [self._writes[at].seq for at in run[_WIPED].tolist() if at >= 0]
+        return Blemish(
+            kind, page, life, best[0], best[1], seq,
+            None if kind == "unwritten" else max(origins, default=None, key=lambda write: write.seq),
+            max(brought, default=None),
+            max(cleared) if kind == "wiped" else None,
+        )  # fmt: skip
+
+    def _owner(self, cell: Cells, kind: Kind) -> tuple[object, ...]:
+        """What makes neighbours one run: whose bytes, of which class, brought by the same copy."""
+        origin, writer = int(cell[_ORIGIN]), int(cell[_WRITER])
+        whose = self._writes[origin] if origin >= 0 else None
+        via = self._writes[writer] if writer >= 0 else None
+        copied = via is not None and via.content in ("copy", "host")
+        return (
+            kind,
+            (whose.page, whose.life, whose.content) if whose else None,
+            (via.seq if copied and via else None),
+            int(cell[_WIPED]) if kind == "wiped" else None,
+        )
+
+    def _number(self, act: Write) -> int:
+        number = len(self._writes)
+        self._writes.append(act)
+        self._life[number], self._zero[number] = act.life, act.content == "zero"
+        return number
+
+    def _of(self, page: int) -> Cells:
+        cells = self._cells.get(page)
+        if cells is None:
+            cells = self._cells[page] = self._blank.copy()
+        return cells
+
+    def _keep(self, act: Write) -> None:
+        watched = self._watched.get(act.page)
+        if watched is None:
+            return
+        cells = self._cells[act.page].copy()
+        if watched.seq[-1] == act.seq:
+            watched.cells[-1] = cells
+        else:
+            watched.seq.append(act.seq)
+            watched.cells.append(cells)
+
+
+def _first_read(flags: Flags, place: Ints, first: Ints, end: Ints) -> int | None:
+    """The first of the reads, sorted by seq, that meets a flag; `flags` are [moments, positions]."""
+    counted = np.zeros((flags.shape[0], flags.shape[1] + 1), np.int32)
+    np.cumsum(flags, axis=1, out=counted[:, 1:])
+    hit = np.flatnonzero((end > first) & (counted[place, end] > counted[place, first]))
+    return int(hit[0]) if len(hit) else None

@@ -1,0 +1,55 @@
+-- Bytes that a kernel covers were written, cleared or copied from clean bytes in this life of their page.
+WITH
+    saved AS (
+        SELECT launch, any_value(snapshot) AS snapshot FROM event
+        WHERE kind = 'snapshot_save' AND launch IS NOT NULL GROUP BY launch
+    ),
+    owned AS (
+        SELECT m.page, m.life, any_value(n.request) AS request
+        FROM _met AS m
+        JOIN _touch AS t
+            ON t.page = m.origin_page AND t.life = m.origin_life AND t.mode = 'write'
+            AND m.origin_seq BETWEEN t.first_seq AND t.last_seq
+        JOIN _tenancy AS n ON t.row = n.row AND t.generation = n.generation
+        WHERE m.kind = 'stale' GROUP BY m.page, m.life
+    )
+SELECT
+    'TR301' AS code,
+    'stale-bytes' AS name,
+    m.seq,
+    'content' AS class,
+    _confidence(m.observed, w.holes OR w.strange) AS confidence,
+    m.reader || ' covers ' || m.place || ', where '
+    || CASE m.origin_class WHEN 'rows' THEN 'state rows' ELSE 'keys and values' END
+    || coalesce(
+        CASE m.origin_class WHEN 'rows' THEN ' of snapshot ' || s.snapshot ELSE ' of request ' || o.request END, ''
+    )
+    || ' still are, stored by ' || _launch_named(x.launch, x.kernel, n.name)
+    || CASE WHEN m.origin_page = m.page THEN ' in life ' || m.origin_life
+        ELSE ' in page ' || m.origin_page || '.' || m.origin_life END
+    || coalesce(' and brought here by ' || _launch_named(v.launch, v.kernel, vn.name), '')
+    || coalesce('; that life ended at event ' || p.unheld_seq, '')
+    || coalesce(', its fence ' || p.fence || ' passed at event ' || f.passed_seq, '')
+    || CASE WHEN m.via_seq IS NULL THEN ', and no clear stands between' ELSE '' END AS sentence,
+    'page' AS resource_kind,
+    m.page AS resource_id,
+    m.life,
+    m.row,
+    m.generation,
+    m.request,
+    m.launch,
+    m.stream,
+    x.launch AS other_launch,
+    x.stream AS other_stream,
+    m.origin_seq AS other_seq
+FROM _met AS m
+JOIN launch AS x ON m.origin_seq = x.seq
+JOIN _stream AS n ON x.stream = n.stream
+LEFT JOIN launch AS v ON m.via_seq = v.seq
+LEFT JOIN _stream AS vn ON v.stream = vn.stream
+LEFT JOIN saved AS s ON x.launch = s.launch
+LEFT JOIN owned AS o ON m.page = o.page AND m.life = o.life
+LEFT JOIN page_life AS p ON m.origin_page = p.page AND m.origin_life = p.life
+LEFT JOIN (SELECT fence, min(passed_seq) AS passed_seq FROM fence GROUP BY fence) AS f ON p.fence = f.fence
+CROSS JOIN _window AS w
+WHERE m.kind = 'stale'

@@ -1,0 +1,48 @@
+-- Whose bytes a page has at the end: one row a run of positions that the same launch wrote last, and where a copy or
+-- the host tier brought them, who wrote them first. No row for positions whose writer the history doesn't have.
+-- Columns: page, first, end, life (in which they were written), class, seq, launch, stream, kernel, origin_class,
+-- origin_page, origin_life, origin_seq, origin_launch.
+CREATE MACRO page_bytes(page) AS TABLE
+WITH RECURSIVE
+    followed AS (
+        SELECT p.position, page::BIGINT AS at_page, p.position AS at_position, 4611686018427387904 AS before,
+            NULL::UBIGINT AS seq, NULL::BIGINT AS life, NULL::VARCHAR AS class, 0 AS depth, true AS open
+        FROM (SELECT unnest(range(w.page_size::BIGINT)) AS position FROM _window AS w) AS p
+        UNION ALL
+        SELECT
+            f.position,
+            coalesce(b.source_page, f.at_page),
+            CASE WHEN b.source_page IS NULL THEN f.at_position ELSE b.source_first + f.at_position - b.first END,
+            coalesce(b.source_seq, 0),
+            b.seq, b.life, b.class, f.depth + 1,
+            b.source_seq IS NOT NULL
+        FROM followed AS f
+        JOIN byte_write AS b
+            ON b.page = f.at_page AND b.first <= f.at_position AND b.end > f.at_position AND b.seq < f.before
+        WHERE f.open AND f.depth < 64
+        QUALIFY row_number() OVER (PARTITION BY f.position ORDER BY b.seq DESC) = 1
+    ),
+    told AS (
+        SELECT
+            f.position, f.seq, f.life, f.class, o.at_page AS origin_page, o.seq AS origin_seq,
+            o.life AS origin_life, o.class AS origin_class
+        FROM followed AS f
+        JOIN (
+            FROM followed WHERE depth > 0 QUALIFY row_number() OVER (PARTITION BY position ORDER BY depth DESC) = 1
+        ) AS o USING (position)
+        WHERE f.depth = 1
+    ),
+    numbered AS (
+        SELECT *, position - row_number() OVER (
+            PARTITION BY seq, origin_seq, origin_page ORDER BY position
+        ) AS run
+        FROM told
+    )
+SELECT
+    page AS page, min(n.position) AS first, max(n.position) + 1 AS "end", any_value(n.life) AS life,
+    any_value(n.class) AS class, n.seq, any_value(l.launch) AS launch, any_value(l.stream) AS stream,
+    any_value(l.kernel) AS kernel, any_value(n.origin_class) AS origin_class, n.origin_page,
+    any_value(n.origin_life) AS origin_life, n.origin_seq, any_value(o.launch) AS origin_launch
+FROM numbered AS n JOIN launch AS l ON n.seq = l.seq JOIN launch AS o ON n.origin_seq = o.seq
+GROUP BY n.seq, n.origin_seq, n.origin_page, n.run
+ORDER BY first;

@@ -1,0 +1,70 @@
+-- What put which bytes where: one row a launch and run of positions that it wrote. Where several cover a position, the
+-- one with the highest `seq` counts: what was there before is gone.
+CREATE VIEW byte_write (
+    -- Event of the launch.
+    seq,
+    -- The launch.
+    launch,
+    -- Its stream.
+    stream,
+    -- The page.
+    page,
+    -- The life that was meant; 0 for the clear of the whole arena.
+    life,
+    -- First position of the page that it wrote.
+    first,
+    -- Position behind the last one.
+    "end",
+    -- kv (keys and values), rows (a snapshot's), zero (a clear), copy (of another page) or host (from the host tier).
+    class,
+    -- Of a copy or a load: the page that the bytes come from.
+    source_page,
+    -- The life of that page.
+    source_life,
+    -- The position of that page that `first` comes from.
+    source_first,
+    -- Event at which they were read: the copy itself, or the offload; null when that lies before the history.
+    source_seq
+) AS
+SELECT
+    u.seq, u.launch, u.stream, t.page, t.life,
+    CASE WHEN u.start < t.index * w.page_size THEN 0 ELSE u.start - t.index * w.page_size END,
+    least(u.end - t.index * w.page_size, w.page_size),
+    'kv', NULL, NULL, NULL, NULL
+FROM _touch AS t
+JOIN _use AS u
+    ON t.row = u.row AND t.generation = u.generation AND t.stream = u.stream
+    AND u.seq BETWEEN t.first_seq AND t.last_seq
+CROSS JOIN _window AS w
+WHERE t.mode = 'write' AND u.end > u.start AND u.start < (t.index + 1) * w.page_size AND u.end > t.index * w.page_size
+UNION ALL
+SELECT
+    x.seq, x.launch, x.stream, x.page, x.life, x.first, x.end,
+    CASE WHEN x.source = 'clear' THEN 'zero' WHEN e.class = 'rows' THEN 'rows' ELSE 'kv' END, NULL, NULL, NULL, NULL
+FROM _extent AS x JOIN event AS e ON x.seq = e.seq
+WHERE x.mode = 'write' AND x.source IN ('extent', 'clear')
+UNION ALL
+SELECT c.seq, c.launch, c.stream, c.t[1], c.t[2], c.t[3], c.t[4], 'copy', c.s[1], c.s[2], c.s[3], c.seq
+FROM (
+    SELECT seq, launch, stream, unnest(source) AS s, unnest(target) AS t FROM event
+    WHERE kind = 'copy' AND launch IS NOT NULL AND stream IS NOT NULL AND ordinal IS NOT NULL
+) AS c
+WHERE len(c.s) = 4 AND len(c.t) = 4
+UNION ALL
+SELECT l.seq, l.launch, l.stream, l.e[2], l.e[3], 0, w.page_size, 'host', o.e[2], o.e[3], 0, o.seq
+FROM (
+    SELECT seq, launch, stream, unnest(entries) AS e, e[1] AS slot FROM event
+    WHERE kind = 'load' AND launch IS NOT NULL AND stream IS NOT NULL AND ordinal IS NOT NULL
+) AS l
+ASOF LEFT JOIN (
+    SELECT seq, unnest(entries) AS e, e[1] AS slot FROM event WHERE kind = 'offload' AND launch IS NOT NULL
+) AS o ON l.slot = o.slot AND l.seq > o.seq
+CROSS JOIN _window AS w
+WHERE len(l.e) = 3
+UNION ALL
+SELECT
+    e.seq, e.launch, e.stream,
+    unnest(range(least(coalesce(e.page_count, 0), coalesce(w.kv_pages, 0), 16777216)::BIGINT)),
+    0, 0, w.page_size, 'zero', NULL, NULL, NULL, NULL
+FROM event AS e, _window AS w
+WHERE e.kind = 'clear' AND e.all AND e.launch IS NOT NULL AND e.stream IS NOT NULL AND e.ordinal IS NOT NULL;
