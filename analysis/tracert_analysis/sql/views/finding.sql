@@ -14,7 +14,7 @@ CREATE TABLE finding (
     confidence VARCHAR,
     -- What happened, in a sentence.
     sentence VARCHAR,
-    -- page, row or request.
+    -- page, row, request, staging or workspace.
     resource_kind VARCHAR,
     -- Its number.
     resource_id BIGINT,

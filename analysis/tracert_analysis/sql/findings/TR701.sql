@@ -1,0 +1,98 @@
+-- A launch's planned bytes fit the largest contiguous room of the workspace, and its scratch is freed when it ends.
+WITH
+    plans AS (
+        SELECT seq, launch, bytes, capacity, room FROM event
+        WHERE kind = 'workspace_plan' AND launch IS NOT NULL AND bytes IS NOT NULL
+    ),
+    blocks AS (
+        SELECT w.launch, w.stream, w.offset, w.bytes, w.alloc_seq, w.free_seq, l.seq, l.kernel, l.step
+        FROM workspace AS w JOIN launch AS l USING (launch) WHERE l.seq > w.alloc_seq
+    ),
+    -- A launch that is refused leaves its number, but not its plan, to the next one.
+    starved AS (
+        SELECT l.seq, l.launch, l.stream, l.kernel, p.bytes, p.capacity, p.room
+        FROM launch AS l ASOF JOIN plans AS p ON l.launch = p.launch AND l.seq > p.seq
+        WHERE p.bytes > p.room
+    ),
+    starved_beside AS (
+        SELECT s.seq, count(b.launch) AS blocks, coalesce(sum(b.bytes), 0)::UBIGINT AS live,
+            arg_min(
+                {'launch': b.launch, 'stream': b.stream, 'offset': b.offset, 'bytes': b.bytes, 'seq': b.alloc_seq},
+                b.alloc_seq
+            ) AS oldest
+        FROM starved AS s
+        LEFT JOIN blocks AS b ON b.alloc_seq < s.seq AND (b.free_seq IS NULL OR b.free_seq > s.seq)
+        GROUP BY s.seq
+    ),
+    -- The host settles a step, or a later one, only when it has learnt that the step's launches ended.
+    settled AS (
+        SELECT e.seq, l.step FROM event AS e JOIN launch AS l ON e.transaction = l.launch
+        WHERE e.kind = 'transaction' AND e.op = 'commit' AND l.step IS NOT NULL
+        UNION ALL
+        SELECT w.last_seq, 9223372036854775807 FROM header AS h, _window AS w
+        WHERE h.reason = 'exit' AND coalesce(json_type(h.error) <> 'OBJECT', true)
+    ),
+    outlived AS (
+        SELECT b.*, min(s.seq) AS settled_seq
+        FROM blocks AS b JOIN settled AS s ON s.seq > b.seq AND s.step >= b.step
+        GROUP BY ALL HAVING b.free_seq IS NULL OR b.free_seq > min(s.seq)
+    ),
+    last_launch AS (SELECT max(launch) AS launch FROM launch),
+    broken AS (
+        SELECT
+            o.settled_seq AS seq, false AS waits, o.launch, o.stream, o.launch AS other_launch,
+            o.stream AS other_stream, o.alloc_seq AS other_seq, o.offset,
+            'the workspace block of ' || o.bytes || ' bytes at ' || o.offset || ', taken by '
+            || _launch_named(o.launch, o.kernel, n.name) || ' at event ' || o.alloc_seq
+            || ', is not given back when the launch has ended, at event ' || o.settled_seq
+            || CASE
+                WHEN o.free_seq IS NULL THEN ', and still live ' || (z.launch - o.launch) || ' launches later'
+                ELSE ', but at event ' || o.free_seq
+            END AS sentence
+        FROM outlived AS o JOIN _stream AS n USING (stream), last_launch AS z
+        UNION ALL
+        SELECT
+            s.seq, true, s.launch, s.stream, b.oldest.launch, b.oldest.stream, b.oldest.seq, b.oldest.offset,
+            _launch_named(s.launch, s.kernel, n.name) || ' needs ' || s.bytes
+            || ' bytes of the workspace in one piece, and the largest room is ' || s.room
+            || CASE
+                WHEN s.bytes > s.capacity THEN ': more than all of its ' || s.capacity
+                WHEN s.bytes <= s.capacity - b.live
+                    THEN ', though ' || (s.capacity - b.live) || ' of ' || s.capacity || ' are free'
+                ELSE ' of ' || s.capacity
+            END
+            || CASE
+                WHEN b.blocks > 0
+                    THEN '; the oldest live block, ' || b.oldest.bytes || ' bytes at ' || b.oldest.offset
+                        || ', is of launch ' || b.oldest.launch || ', ' || (s.launch - b.oldest.launch)
+                        || ' launches ago'
+                ELSE ''
+            END
+        FROM starved AS s JOIN starved_beside AS b USING (seq) JOIN _stream AS n USING (stream)
+    )
+SELECT
+    'TR701' AS code,
+    'workspace-exhausted' AS name,
+    b.seq,
+    'resource' AS class,
+    _confidence(b.waits AND x.seq IS NOT NULL, w.holes) AS confidence,
+    b.sentence,
+    'workspace' AS resource_kind,
+    b.offset AS resource_id,
+    NULL AS life,
+    NULL AS row,
+    NULL AS generation,
+    t.request,
+    b.launch,
+    b.stream,
+    b.other_launch,
+    b.other_stream,
+    b.other_seq
+FROM broken AS b
+JOIN launch AS l USING (launch)
+CROSS JOIN _window AS w
+LEFT JOIN _wrong AS x ON x.seq = l.seq AND x.symptom = 'error'
+LEFT JOIN (
+    SELECT transaction AS launch, any_value(request) AS request FROM event
+    WHERE kind = 'transaction' AND op = 'begin' GROUP BY transaction HAVING count(*) = 1
+) AS t ON t.launch = b.launch

@@ -1,0 +1,173 @@
+"""TR701, workspace-exhausted: each fault beside its sound twin."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.analysis.history import History, Launched
+
+Read = Callable[[History], list[dict[str, Any]]]
+COMPUTE, CAPACITY = 1, 1000
+
+
+class Ring:
+    """A workspace of CAPACITY bytes as a recorder would tell of it, with one launch a step."""
+
+    def __init__(self, history: History) -> None:
+        self.history = history
+        self.step = 0
+
+    def plan(self, nbytes: int, room: int = CAPACITY) -> int:
+        """The next launch needs so much, and so much is free in one piece."""
+        return self.event("workspace_plan", self.history._launches + 1, bytes=nbytes, room=room)
+
+    def launch(self, *blocks: tuple[int, int]) -> Launched:
+        """A forward of the next step, on blocks (offset, bytes)."""
+        for offset, nbytes in blocks:
+            self.event("workspace_alloc", self.history._launches + 1, offset=offset, bytes=nbytes)
+        self.step += 1
+        launched = self.history.forward(COMPUTE, step=self.step)
+        self.transaction("begin", launched)
+        return launched
+
+    def free(self, launched: Launched, offset: int, nbytes: int) -> int:
+        """The launch gives a block back."""
+        return self.event("workspace_free", launched.launch, offset=offset, bytes=nbytes)
+
+    def settle(self, launched: Launched) -> int:
+        """The host has learnt that the step's launch ended."""
+        self.history.passed(self.history.record(COMPUTE))
+        return self.transaction("commit", launched)
+
+    def transaction(self, op: str, launched: Launched) -> int:
+        """Of request 7 in row 0."""
+        return self.history.event(
+            "transaction", op=op, transaction=launched.launch, row=0, request=7, frontier=1
+        )
+
+    def event(self, kind: str, launch: int, **fields: Any) -> int:
+        """An event of the workspace."""
+        return self.history.event(kind, launch=launch, stream=COMPUTE, capacity=CAPACITY, **fields)
+
+
+@pytest.fixture
+def ring(history: History) -> Ring:
+    """An empty ring."""
+    return Ring(history)
+
+
+def test_given_back_when_the_launch_has_ended(ring: Ring, told: Read) -> None:
+    """Two blocks, both given back before the host settles the step; then the whole room is there."""
+    ring.plan(300)
+    first = ring.launch((0, 200), (200, 100))
+    ring.free(first, 0, 200)
+    ring.free(first, 200, 100)
+    ring.settle(first)
+    ring.plan(CAPACITY)
+    ring.launch((0, CAPACITY))
+    assert [] == told(ring.history)
+
+
+def test_a_step_in_flight_keeps_its_blocks(ring: Ring, told: Read) -> None:
+    """With overlap the next step is launched before this one is settled: its blocks are rightly live."""
+    first = ring.launch((0, 200))
+    second = ring.launch((200, 200))
+    ring.free(first, 0, 200)
+    ring.settle(first)
+    ring.free(second, 200, 200)
+    ring.settle(second)
+    assert [] == told(ring.history)
+
+
+def test_a_block_that_outlives_its_launch(ring: Ring, told: Read) -> None:
+    """The first event that shows it is the one by which the host has settled the step."""
+    first = ring.launch((0, 200), (200, 100))
+    ring.free(first, 0, 200)
+    settled = ring.settle(first)
+    second = ring.launch((300, 100))
+    ring.free(second, 300, 100)
+    ring.settle(second)
+    (finding,) = told(ring.history)
+    assert {
+        "code": "TR701",
+        "name": "workspace-exhausted",
+        "seq": settled,
+        "class": "resource",
+        "confidence": "proven",
+        "sentence": (
+            f"the workspace block of 100 bytes at 200, taken by launch {first.launch} (forward) on compute "
+            f"at event {first.seq - 1}, is not given back when the launch has ended, at event {settled}, and "
+            "still live 1 launches later"
+        ),
+        "resource_kind": "workspace",
+        "resource_id": 200,
+        "launch": first.launch,
+        "stream": COMPUTE,
+        "request": 7,
+    }.items() <= finding.items()
+
+
+def test_a_block_given_back_too_late(ring: Ring, told: Read) -> None:
+    """A step later is a step too late, and the finding says when it was."""
+    first = ring.launch((0, 200))
+    settled = ring.settle(first)
+    freed = ring.free(first, 0, 200)
+    (finding,) = told(ring.history)
+    assert ("TR701", settled) == (finding["code"], finding["seq"])
+    assert finding["sentence"].endswith(f", but at event {freed}")
+
+
+def test_a_launch_without_room(ring: Ring, told: Read) -> None:
+    """Free bytes in two pieces, neither long enough: the launch waits, and the step in flight is its own."""
+    first = ring.launch((400, 100))
+    ring.plan(600, room=500)
+    second = ring.launch()
+    ring.history.progress[COMPUTE] = (second.ordinal, second.ordinal - 1)
+    ring.history.error(COMPUTE)
+    (finding,) = told(ring.history)
+    assert {
+        "code": "TR701",
+        "seq": second.seq,
+        "confidence": "observed",
+        "sentence": (
+            f"launch {second.launch} (forward) on compute needs 600 bytes of the workspace in one piece, and "
+            "the largest room is 500, though 900 of 1000 are free; the oldest live block, 100 bytes at 400, "
+            f"is of launch {first.launch}, 1 launches ago"
+        ),
+        "resource_id": 400,
+        "launch": second.launch,
+        "other_launch": first.launch,
+        "other_seq": first.seq - 1,
+    }.items() <= finding.items()
+
+
+def test_more_than_there_is(ring: Ring, told: Read) -> None:
+    """Nothing is kept, and the launch is too large all the same."""
+    ring.plan(1200)
+    launched = ring.launch()
+    (finding,) = told(ring.history)
+    assert finding["sentence"] == (
+        f"launch {launched.launch} (forward) on compute needs 1200 bytes of the workspace in one piece, and "
+        "the largest room is 1000: more than all of its 1000"
+    )
+    assert (finding["resource_id"], finding["other_launch"], finding["confidence"]) == (None, None, "proven")
+
+
+def test_a_refused_launch_is_none(ring: Ring, told: Read) -> None:
+    """A plan that did not fit and was not launched breaks no rule; the next launch has the same number."""
+    ring.plan(1200)
+    ring.plan(100)
+    launched = ring.launch((0, 100))
+    ring.free(launched, 0, 100)
+    ring.settle(launched)
+    assert [] == told(ring.history)
+
+
+def test_a_history_that_ends_in_the_launch(ring: Ring, told: Read) -> None:
+    """What runs at the end may keep its blocks, whatever ended it; only an orderly end has given all back."""
+    launched = ring.launch((0, 100))
+    assert [] == told(ring.history)
+    ring.history.header["reason"] = "exit"
+    ring.history.event("finish", request=7, row=0, reason="stop")
+    assert [launched.launch] == [finding["launch"] for finding in told(ring.history)]
