@@ -48,18 +48,26 @@ def text(dump: Path) -> str:
 
 
 @pytest.fixture(scope="session")
-def ran(tmp_path_factory) -> Callable[..., Told]:
-    """Runs `ninfer-unordered-publish`; the same arguments give the same run, which is kept."""
-    folder, kept = tmp_path_factory.mktemp("scenarios"), {}
+def run_once(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Told]:
+    """Runs a scenario by name; the same arguments give the same run, which is kept."""
+    folder, kept = tmp_path_factory.mktemp("runs"), dict[Any, Told]()
 
-    def once(*, planted: bool, variant: str = "crash", schedule: str = "random:1") -> Told:
-        key = planted, variant, schedule
+    def once(name: str, **arguments: Any) -> Told:
+        key = name, *sorted(arguments.items())
         if key not in kept:
             dump = folder / f"{len(kept)}.jsonl"
-            outcome = run(
-                "ninfer-unordered-publish", variant=variant, planted=planted, schedule=schedule, dump=dump
-            )
+            outcome = run(name, **arguments, dump=dump)
             kept[key] = Told(outcome, dump, read(dump))
         return kept[key]
+
+    return once
+
+
+@pytest.fixture(scope="session")
+def ran(run_once: Callable[..., Told]) -> Callable[..., Told]:
+    """Runs `ninfer-unordered-publish`."""
+
+    def once(*, planted: bool, variant: str = "crash", schedule: str = "random:1") -> Told:
+        return run_once("ninfer-unordered-publish", variant=variant, planted=planted, schedule=schedule)
 
     return once
