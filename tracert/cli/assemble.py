@@ -133,6 +133,8 @@ def _config(options: EngineOptions, model: Decoder) -> EngineConfig:
         max_prefill_tokens=options.max_prefill_tokens or options.max_num_batched_tokens,
         max_waiting=options.max_waiting,
         prefix_cache=options.prefix_cache,
+        stage_copies=options.stage_copies,
+        retain=options.retain,
         workspace=None if options.workspace is None else parse_size(options.workspace),
         preflight=options.preflight,
         overlap=options.overlap,

@@ -46,6 +46,12 @@ class EngineOptions(msgspec.Struct, frozen=True, kw_only=True):
     max_prefill_tokens: Annotated[int | None, "tokens of one prompt a step", COUNT] = None
     max_waiting: Annotated[int, "requests that may wait; more get a 503", COUNT] = 1024
     prefix_cache: Annotated[Literal["none", "hash", "radix"], "share pages of common prefixes"] = "hash"
+    stage_copies: Annotated[
+        bool, "copy the page in which a shared prefix ends on the transfer stream, over two steps"
+    ] = False
+    retain: Annotated[
+        int, "finished turns whose pages are kept for the next turn to go on in", Range(0, 2**31 - 1)
+    ] = 0
     workspace: Annotated[
         str | None,
         "memory for what launches need while they run; measured for the largest step when not given",
