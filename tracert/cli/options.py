@@ -47,7 +47,7 @@ class EngineOptions(msgspec.Struct, frozen=True, kw_only=True):
     max_waiting: Annotated[int, "requests that may wait; more get a 503", COUNT] = 1024
     prefix_cache: Annotated[Literal["none", "hash", "radix"], "share pages of common prefixes"] = "hash"
     stage_copies: Annotated[
-        bool, "copy the page in which a shared prefix ends on the transfer stream, over two steps"
+        bool, "copy the page in which a shared prefix ends on a stream of its own, over two steps"
     ] = False
     retain: Annotated[
         int, "finished turns whose pages are kept for the next turn to go on in", Range(0, 2**31 - 1)

@@ -27,9 +27,11 @@ class EngineConfig:
     preflight: bool = True
     """Refuse a launch that does not fit the workspace; without, it is launched and waits on the device."""
     stage_copies: bool = False
-    """Copy tails on the transfer stream, over two steps, and not at once on the stream that computes."""
+    """Copy tails on a stream of their own, over two steps, and not at once on the stream that computes."""
     retain: int = 0
     """Finished turns whose pages are kept, for the next turn to go on in."""
+    host_slots: int = 0
+    """Pages of pinned host memory for what the prefix cache evicts."""
     overlap: bool = False
     """Launch a step before the one before it is waited for."""
     poison_rows: bool = False
@@ -51,6 +53,8 @@ class EngineConfig:
                 f"max_num_batched_tokens ({self.max_num_batched_tokens}) is below max_num_seqs "
                 f"({self.max_num_seqs}): not every sequence could decode in a step"
             )
+        if self.host_slots < 0:
+            raise ConfigError(f"host_slots is {self.host_slots}; it must be 0, for none, or more")
         if self.retain < 0:
             raise ConfigError(f"retain is {self.retain}; it must be 0, for none, or more")
         if self.prefix_cache not in get_args(PrefixCacheKind):

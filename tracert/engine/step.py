@@ -27,6 +27,7 @@ from tracert.engine.scheduler import Scheduler, Slice
 from tracert.memory.arena import Arena
 from tracert.memory.block_table import BlockTable
 from tracert.memory.errors import WorkspaceFull
+from tracert.memory.host_tier import HostTier
 from tracert.memory.layout import KvLayout
 from tracert.memory.pool import PagePool
 from tracert.memory.prefix_cache import Identity, open_cache
@@ -67,7 +68,13 @@ class Engine:
             kernels.copy_row,
             poison=config.poison_rows,
         )
-        self.cache = open_cache(config.prefix_cache, recorder, self.pool)
+        secret = secrets.token_bytes(16)
+        self.host: HostTier | None = None
+        if config.host_slots and config.prefix_cache != "none":
+            slots = config.host_slots
+            self.host = HostTier(device, self.arena, slots, self.compute, self.transfer, secret)
+        spill = None if self.host is None else self.host.spill
+        self.cache = open_cache(config.prefix_cache, recorder, self.pool, secret=secret, spill=spill)
         self.copies = TailCopies(recorder, device, self.pool, self.arena, kernels.copy_pages)
         self.retained = RetainedStore(self.pool, config.retain) if config.retain else None
         self.fronts = Fronts(
@@ -75,8 +82,10 @@ class Engine:
             self.cache,
             self.copies,
             self.compute,
-            stage_on=self.transfer if config.stage_copies else None,
+            # Not on the transfer stream, whose publishes every step waits for.
+            stage_on=device.stream("copies") if config.stage_copies else None,
             retained=self.retained,
+            host=self.host,
         )
         # What only a cache holds goes first, then turns, whose full pages are the cache's to give after that.
         turns = () if self.retained is None else (self.retained.evict, self.cache.evict)
@@ -260,6 +269,8 @@ class Engine:
         self.table.check()
         self.workspace.check()
         self.cache.check()
+        if self.host is not None:
+            self.host.check()
         self.copies.check()
         if self.retained is not None:
             self.retained.check()
