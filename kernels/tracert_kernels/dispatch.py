@@ -5,6 +5,7 @@ from typing import Protocol
 
 import torch
 
+from tracert_kernels.kv_types import Covers
 from tracert_kernels.plan import Plan
 from tracert_kernels.scratch import Scratch
 
@@ -63,6 +64,7 @@ class Kernels(Protocol):
         scale: float,
         *,
         plan: Plan | None = None,
+        covers: Covers = "valid",
     ) -> None:
         """Causal attention of new tokens over the pages of their sequences."""
 
@@ -71,6 +73,9 @@ class Kernels(Protocol):
 
     def clear_pages(self, cache_bytes: torch.Tensor, pages: torch.Tensor) -> None:
         """Set whole pages of the arena to zero."""
+
+    def clear_positions(self, cache: torch.Tensor, pages: torch.Tensor, first: torch.Tensor) -> None:
+        """Set the last positions of pages to zero, in all layers."""
 
     def copy_row(self, table: torch.Tensor, row: int, first: int, staging: torch.Tensor, count: int) -> None:
         """Publish entries of a staging buffer to a row of the block table."""

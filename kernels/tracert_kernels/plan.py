@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import torch
 
+from tracert_kernels.kv_types import Covers
 from tracert_kernels.scratch import Scratch
 
 
@@ -43,21 +44,25 @@ class Batch:
         self.dead = torch.arange(own.shape[1] * page_size) >= lengths[:, None]
         self.full = not bool(self.dead.any())
         self._page_size = page_size
-        self._rows: tuple[tuple[int, int, int], torch.Tensor, torch.Tensor] | None = None
+        self._rows: tuple[tuple[int, int, int, Covers], torch.Tensor, torch.Tensor] | None = None
 
-    def value_rows(self, page_rows: int, kv_heads: int, groups: int) -> tuple[torch.Tensor, torch.Tensor]:
+    def value_rows(
+        self, page_rows: int, kv_heads: int, groups: int, covers: Covers
+    ) -> tuple[torch.Tensor, torch.Tensor]:
         """Where the values on `own` lie, and where each bag of them starts.
 
         A layer is seen as rows of head_dim numbers, `page_rows` from page to page, keys first. There is one
-        bag of N * page_size rows for each of [kv_heads, B, groups]. Dead positions name a live row of their
-        sequence, to be weighted 0. All layers have one geometry, so the answer is kept.
+        bag of N * page_size rows for each of [kv_heads, B, groups]. Dead positions, which are to be weighted
+        0, name their own row where pages are covered whole, else a live row of their sequence. All layers
+        have one geometry, so the answer is kept.
         """
-        key = (page_rows, kv_heads, groups)
+        key = (page_rows, kv_heads, groups, covers)
         if self._rows is None or self._rows[0] != key:
             batch, width = self.dead.shape
             position = torch.arange(self._page_size, 2 * self._page_size) * kv_heads
             rows = (self.own[:, :, None] * page_rows + position).view(batch, width)
-            rows = torch.where(self.dead, rows[:, :1], rows)
+            if covers == "valid":
+                rows = torch.where(self.dead, rows[:, :1], rows)
             by_head = rows + torch.arange(kv_heads)[:, None, None]
             bags = kv_heads * batch * groups
             every = by_head[:, :, None].expand(kv_heads, batch, groups, width).reshape(-1)

@@ -121,8 +121,8 @@ def test_the_suspicion_is_not_idle(suspicious):
         def __getattr__(self, name: str) -> Any:
             return getattr(for_device("cpu"), name)
 
-        def paged_attention(self, out, query, cache, table, rows, start, context, scale, *, plan=None):
-            attend(out, query, cache, table, rows, start, context, scale, plan=plan)
+        def paged_attention(self, out, query, cache, table, rows, start, context, scale, **options):
+            attend(out, query, cache, table, rows, start, context, scale, **options)
             out += cache[table[0, 0].item(), 0, -1].mean() * 0
 
     engine.model._kernels, kept = Greedy(), engine.model._kernels

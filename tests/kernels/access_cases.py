@@ -2,6 +2,7 @@
 
 import torch
 from tracert_kernels.dispatch import Kernels
+from tracert_kernels.kv_types import Covers
 
 from tests.kernels.accesses import Declared, assert_touches_only, declared
 from tests.kernels.paged import LAYER, Paged, Shape, paged
@@ -29,7 +30,7 @@ def check_store_kv(kernels: Kernels, dtype: torch.dtype, planned: bool) -> None:
     for row, position in zip(case.token_row.tolist(), case.position.tolist(), strict=True):
         table.reads[row, position // 16] = True
         arena.writes[int(case.table[row, position // 16]), LAYER, :, position % 16] = True
-    key = torch.randn(len(case.position), 2, 16).to(dtype)
+    key = torch.randn(len(case.position), 2, 16).to(case.shape.numbers)
 
     def launch(key: torch.Tensor, value: torch.Tensor, arena: torch.Tensor, table: torch.Tensor) -> None:
         plan = None
@@ -43,14 +44,24 @@ def check_store_kv(kernels: Kernels, dtype: torch.dtype, planned: bool) -> None:
 
 
 def check_paged_attention(
-    kernels: Kernels, dtype: torch.dtype, sequences: list[tuple[int, int]], *, prefix: int = 0, planned: bool
+    kernels: Kernels,
+    dtype: torch.dtype,
+    sequences: list[tuple[int, int]],
+    *,
+    prefix: int = 0,
+    planned: bool,
+    covers: Covers = "valid",
 ) -> None:
-    """Reads positions 0..context of one layer and the walked entries, writes all answers."""
-    case = paged(sequences, Shape(dtype=dtype, dim=16), prefix=prefix)
+    """Reads positions 0..context of one layer and the walked entries, writes all answers.
+
+    With cover `page`, a sequence with one query reads to the end of its last page.
+    """
+    case = paged(sequences, Shape(dtype=dtype, dim=16), prefix=prefix, garbage=0.5)
     arena, out = declared(case.arena), declared(torch.full_like(case.queries, 9.0))
     out.writes[:] = True
     for b in range(len(case.rows)):
-        for position in range(int(case.context[b])):
+        whole_pages = covers == "page" and sequences[b][1] == 1
+        for position in range(16 * len(case.held(b)) if whole_pages else int(case.context[b])):
             arena.reads[case.held(b)[position // 16], LAYER, :, position % 16] = True
 
     def launch(out: torch.Tensor, query: torch.Tensor, arena: torch.Tensor, table: torch.Tensor) -> None:
@@ -69,6 +80,7 @@ def check_paged_attention(
             case.context,
             case.scale,
             plan=plan,
+            covers=covers,
         )
 
     assert_touches_only([out, whole(case.queries), arena, walked(case)], launch)
@@ -89,6 +101,15 @@ def check_clear_pages(kernels: Kernels) -> None:
     cleared = torch.tensor([6, 2], dtype=torch.int32)
     pages.writes[cleared.long()] = True
     assert_touches_only([pages], lambda memory: kernels.clear_pages(memory, cleared))
+
+
+def check_clear_positions(kernels: Kernels, dtype: torch.dtype) -> None:
+    """Writes the last positions of the pages in every layer, reads none."""
+    arena = declared(paged([(40, 1), (16, 1)], Shape(dtype=dtype, dim=16), garbage=7.0).arena)
+    pages, first = torch.tensor([5, 1, 2], dtype=torch.int32), torch.tensor([3, 15, 0], dtype=torch.int32)
+    for page, position in zip(pages.tolist(), first.tolist(), strict=True):
+        arena.writes[page, :, :, position:] = True
+    assert_touches_only([arena], lambda memory: kernels.clear_positions(memory, pages, first))
 
 
 def check_copy_row(kernels: Kernels) -> None:

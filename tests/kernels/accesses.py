@@ -26,6 +26,11 @@ def checksum(memory: torch.Tensor, where: torch.Tensor) -> int:
     return zlib.crc32(memory[where].contiguous().view(torch.uint8).numpy().tobytes())
 
 
+def written(memory: torch.Tensor, piece: Declared) -> torch.Tensor:
+    """The bytes of the elements that a launch declares to write."""
+    return memory[piece.writes].view(torch.uint8)
+
+
 def assert_touches_only(pieces: Sequence[Declared], launch: Callable[..., None]) -> None:
     """`launch(*memories)` gives the same writes whatever the undeclared bytes hold, and keeps those.
 
@@ -42,10 +47,10 @@ def assert_touches_only(pieces: Sequence[Declared], launch: Callable[..., None])
         launch(*memories)
         after = [checksum(memory, ~piece.writes) for memory, piece in zip(memories, pieces, strict=True)]
         assert kept == after
-        results.append([memory[piece.writes] for memory, piece in zip(memories, pieces, strict=True)])
+        results.append([written(memory, piece) for memory, piece in zip(memories, pieces, strict=True)])
         for piece, result in zip(pieces, results[-1], strict=True):
             if piece.writes.any():
-                assert not torch.equal(result, piece.memory[piece.writes]), "nothing was written"
+                assert not torch.equal(result, written(piece.memory, piece)), "nothing was written"
     for other in results[1:]:
         for expected, actual in zip(results[0], other, strict=True):
             assert torch.equal(expected, actual)

@@ -11,6 +11,7 @@ import pytest
 import torch
 import triton
 from tracert_kernels import triton_kernels
+from tracert_kernels.kv_types import Covers
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 
@@ -18,6 +19,8 @@ from tests.kernels.paged import Shape, paged
 
 # Shared memory that one program may have: CUDA C++ Programming Guide, technical specifications.
 SHARED_BYTES_MAX = {80: 163 * 1024, 90: 227 * 1024, 100: 227 * 1024, 120: 99 * 1024}
+KERNELS = ("store_kv", "paged_attention", "copy_pages", "clear_pages", "clear_positions", "copy_row")
+COVERS: tuple[Covers, ...] = ("valid", "page")
 NAMES = {
     torch.float32: "fp32",
     torch.bfloat16: "bf16",
@@ -75,7 +78,7 @@ def kernels(request: pytest.FixtureRequest) -> Iterator[dict[str, CompileOnly]]:
     """Every kernel replaced by its compiler for one GPU."""
     with pytest.MonkeyPatch.context() as patch:
         found = {}
-        for name in ("store_kv", "paged_attention", "copy_pages", "clear_pages", "copy_row"):
+        for name in KERNELS:
             module = importlib.import_module(f"tracert_kernels.triton_kernels.{name}")
             found[name] = CompileOnly(getattr(module, f"{name}_kernel"), request.param)
             patch.setattr(module, f"{name}_kernel", found[name])
@@ -100,19 +103,21 @@ def assert_cubins(kernel: CompileOnly, count: int) -> None:
 def test_paged_attention(
     kernels: dict[str, CompileOnly], dtype: torch.dtype, sequences: list[tuple[int, int]], dim: int
 ) -> None:
-    """Both heights of block, every dtype, and the head size that wants the most shared memory."""
+    """Both heights of block, both covers, every dtype, and the head size that wants most shared memory."""
     case = paged(sequences, Shape(dtype=dtype, dim=dim))
-    triton_kernels.paged_attention(
-        case.queries,
-        case.queries,
-        case.cache,
-        case.table,
-        case.rows,
-        case.query_start,
-        case.context,
-        case.scale,
-    )
-    assert_cubins(kernels["paged_attention"], 1)
+    for covers in COVERS:
+        triton_kernels.paged_attention(
+            case.queries,
+            case.queries,
+            case.cache,
+            case.table,
+            case.rows,
+            case.query_start,
+            case.context,
+            case.scale,
+            covers=covers,
+        )
+    assert_cubins(kernels["paged_attention"], 2)
 
 
 @DTYPES
@@ -130,5 +135,6 @@ def test_pages_and_rows(kernels: dict[str, CompileOnly]) -> None:
     triton_kernels.copy_pages(pages, ids, ids)
     triton_kernels.clear_pages(pages, ids)
     triton_kernels.copy_row(torch.zeros(2, 8, dtype=torch.int32), 1, 2, ids, 2)
-    for name in ("copy_pages", "clear_pages", "copy_row"):
+    triton_kernels.clear_positions(torch.zeros(4, 2, 2, 16, 2, 64), ids, ids)
+    for name in ("copy_pages", "clear_pages", "clear_positions", "copy_row"):
         assert_cubins(kernels[name], 1)

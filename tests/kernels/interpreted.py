@@ -8,11 +8,13 @@ from collections.abc import Iterator
 import pytest
 import torch
 from tracert_kernels import triton_kernels, twins
+from tracert_kernels.kv_types import Covers
 
-from tests.kernels import access_cases, bf16
+from tests.kernels import access_cases, bf16, cover_cases
 from tests.kernels.paged import Paged, Shape, paged
 
 TOLERANCE = {torch.float32: 1e-5, torch.float16: 3e-3, torch.bfloat16: 2e-2}
+COVERS: tuple[Covers, ...] = ("valid", "page")
 DTYPES = pytest.mark.parametrize("dtype", list(TOLERANCE), ids=str)
 
 
@@ -122,11 +124,37 @@ def test_rows_published(first: int, count: int) -> None:
 def test_only_declared_accesses(dtype: torch.dtype) -> None:
     """The Triton kernels read and write what the twins do, and not a byte more."""
     access_cases.check_store_kv(triton_kernels, dtype, False)
-    access_cases.check_paged_attention(triton_kernels, dtype, [(37, 1), (50, 1)], planned=False)
+    for covers in COVERS:
+        access_cases.check_paged_attention(
+            triton_kernels, dtype, [(37, 1), (50, 1), (20, 3)], planned=False, covers=covers
+        )
     access_cases.check_paged_attention(triton_kernels, dtype, [(45, 20)], planned=False)
     access_cases.check_copy_pages(triton_kernels)
     access_cases.check_clear_pages(triton_kernels)
+    access_cases.check_clear_positions(triton_kernels, dtype)
     access_cases.check_copy_row(triton_kernels)
+
+
+@DTYPES
+def test_covers(dtype: torch.dtype) -> None:
+    """A NaN in a dead tail is seen by page cover alone, and only among values."""
+    cover_cases.check_poisoned(triton_kernels, dtype, torch.float32, prefix=0, alone=False)
+    cover_cases.check_dead_keys(triton_kernels, dtype)
+    cover_cases.check_finite(triton_kernels, dtype, prefix=0)
+
+
+@DTYPES
+@pytest.mark.parametrize("page_size", [16, 256])
+def test_positions_cleared(dtype: torch.dtype, page_size: int) -> None:
+    """Byte for byte what the twin does, for planes of less and more than a block."""
+    first = paged([(300, 1)], Shape(page_size, dtype=dtype, dim=16), garbage=7.0).arena
+    second = first.clone()
+    for kernels, arena in ((twins, first), (triton_kernels, second)):
+        for ids in (torch.int32, torch.int64):
+            pages, positions = torch.tensor([1, 3, 2], dtype=ids), torch.tensor([5, 0, page_size], dtype=ids)
+            kernels.clear_positions(arena, pages, positions)
+        kernels.clear_positions(arena, pages[:0], positions[:0])
+    assert torch.equal(first.view(torch.uint8), second.view(torch.uint8))
 
 
 def test_nothing_is_planned() -> None:

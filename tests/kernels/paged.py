@@ -4,9 +4,12 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
+from tracert_kernels.twins.stored import narrow, widened
 
 LAYERS = 3
 LAYER = 1
+FLOATS = (torch.float32, torch.bfloat16, torch.float16)
+"""What queries and answers may be; pages may be narrower."""
 
 
 class Shape(NamedTuple):
@@ -17,6 +20,11 @@ class Shape(NamedTuple):
     groups: int = 3
     dim: int = 32
     dtype: torch.dtype = torch.float32
+
+    @property
+    def numbers(self) -> torch.dtype:
+        """In what what pages hold is worked with: their own type, fp32 for 8 bits."""
+        return self.dtype if self.dtype in FLOATS else torch.float32
 
 
 @dataclass(frozen=True)
@@ -75,7 +83,8 @@ def paged(
     garbage: float = float("nan"),
     prefix: int = 0,
 ) -> Paged:
-    """`sequences` of (context, queries) on shuffled rows and pages; every byte that is no token is `garbage`.
+    """`sequences` of (context, queries) on shuffled rows and pages; all that is no token is `garbage`, stored
+    as a key would be: NaN is a NaN scale in int8.
 
     The first `prefix` pages of every sequence are the same. Page ids start at 1; unused table entries are out
     of range, so that following one cannot go unseen.
@@ -84,9 +93,8 @@ def paged(
     counts = [-(-context // shape.page_size) for context, _ in sequences]
     pages = 1 + sum(counts) + 3
     width = max([*counts, 1]) + 2 if width is None else width
-    arena = torch.full(
-        (pages, LAYERS, 2, shape.page_size, shape.kv_heads, shape.dim), garbage, dtype=shape.dtype
-    )
+    nothing = narrow(torch.full((shape.dim,), garbage), shape.dtype)
+    arena = nothing.expand(pages, LAYERS, 2, shape.page_size, shape.kv_heads, -1).contiguous()
     table = torch.full((len(sequences) + 2, width), 2**31 - 1, dtype=torch.int32)
     free = (1 + torch.randperm(pages - 1, generator=generator)).tolist()
     rows = torch.randperm(len(sequences) + 2, generator=generator)[: len(sequences)].int()
@@ -96,8 +104,10 @@ def paged(
     position: list[int] = []
     starts = [0]
     for row, (context, queries), count in zip(rows.tolist(), sequences, counts, strict=True):
-        keys.append(torch.randn(context, shape.kv_heads, shape.dim, generator=generator).to(shape.dtype))
-        values.append(torch.randn(context, shape.kv_heads, shape.dim, generator=generator).to(shape.dtype))
+        stored = narrow(torch.randn(2, context, shape.kv_heads, shape.dim, generator=generator), shape.dtype)
+        numbers = widened(stored, shape.dim, shape.numbers)
+        keys.append(numbers[0])
+        values.append(numbers[1])
         for index in range(count):
             part = slice(index * shape.page_size, min(context, (index + 1) * shape.page_size))
             if index < prefix and len(keys) > 1:
@@ -107,8 +117,7 @@ def paged(
             page = free.pop()
             table[row, index] = page
             filled = part.stop - part.start
-            arena[page, LAYER, 0, :filled] = keys[-1][part]
-            arena[page, LAYER, 1, :filled] = values[-1][part]
+            arena[page, LAYER, :, :filled] = stored[:, part]
         starts.append(starts[-1] + queries)
         token_row += [row] * queries
         position += range(context - queries, context)
@@ -124,5 +133,7 @@ def paged(
         position=torch.tensor(position, dtype=torch.int32),
         keys=keys,
         values=values,
-        queries=torch.randn(starts[-1], heads, shape.dim, generator=generator).to(query_dtype or shape.dtype),
+        queries=torch.randn(starts[-1], heads, shape.dim, generator=generator).to(
+            query_dtype or shape.numbers
+        ),
     )

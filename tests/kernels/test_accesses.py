@@ -1,11 +1,12 @@
 import pytest
 import torch
 from tracert_kernels import twins
+from tracert_kernels.kv_types import KV_TYPES, Covers
 
 from tests.kernels import access_cases
 from tests.kernels.accesses import assert_touches_only, declared
 
-DTYPES = pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16], ids=str)
+DTYPES = pytest.mark.parametrize("dtype", KV_TYPES.values(), ids=KV_TYPES.keys())
 PLANNED = pytest.mark.parametrize("planned", [False, True], ids=["alone", "planned"])
 
 
@@ -29,11 +30,12 @@ def test_store_kv(dtype: torch.dtype, planned: bool) -> None:
     ],
     ids=["one decode", "decodes", "shared prefix", "a prefill", "a chunk and a decode"],
 )
+@pytest.mark.parametrize("covers", ["valid", "page"])
 def test_paged_attention(
-    dtype: torch.dtype, sequences: list[tuple[int, int]], prefix: int, planned: bool
+    dtype: torch.dtype, sequences: list[tuple[int, int]], prefix: int, planned: bool, covers: Covers
 ) -> None:
-    """No dead tail, no unused entry, no other layer has influence, and only the answers are written."""
-    access_cases.check_paged_attention(twins, dtype, sequences, prefix=prefix, planned=planned)
+    """No position but the cover's, no unused entry, no other layer matters; only answers are written."""
+    access_cases.check_paged_attention(twins, dtype, sequences, prefix=prefix, planned=planned, covers=covers)
 
 
 def test_copy_pages() -> None:
@@ -44,6 +46,12 @@ def test_copy_pages() -> None:
 def test_clear_pages() -> None:
     """Nothing is read, only the pages are written."""
     access_cases.check_clear_pages(twins)
+
+
+@DTYPES
+def test_clear_positions(dtype: torch.dtype) -> None:
+    """Nothing is read, only the positions that were named are written, with their scales."""
+    access_cases.check_clear_positions(twins, dtype)
 
 
 def test_copy_row() -> None:

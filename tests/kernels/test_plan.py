@@ -79,11 +79,21 @@ def test_value_rows_name_live_values_of_their_own_head() -> None:
     """Each bag lists its sequence's values in order, and something live in place of what is dead."""
     own = torch.tensor([[3, 5], [4, 4]])
     batch = Batch(torch.tensor([0, 1]), own[0, :0], own, torch.tensor([5, 2]), page_size=4)
-    rows, bags = batch.value_rows(page_rows=100, kv_heads=2, groups=3)
+    rows, bags = batch.value_rows(page_rows=100, kv_heads=2, groups=3, covers="valid")
     assert torch.equal(torch.arange(0, 96, 8), bags)
     by_bag = rows.view(2, 2, 3, 8)
     assert by_bag[0, 0, 2].tolist() == [308, 310, 312, 314, 508, 308, 308, 308]
     assert by_bag[1, 1, 0].tolist() == [409, 411, 409, 409, 409, 409, 409, 409]
+
+
+def test_value_rows_name_the_dead_where_pages_are_covered_whole() -> None:
+    """A walked page is named to its end; where a sequence has fewer pages, its first stands again."""
+    own = torch.tensor([[3, 5], [4, 4]])
+    batch = Batch(torch.tensor([0, 1]), own[0, :0], own, torch.tensor([5, 2]), page_size=4)
+    rows, _ = batch.value_rows(page_rows=100, kv_heads=2, groups=3, covers="page")
+    by_bag = rows.view(2, 2, 3, 8)
+    assert by_bag[0, 0, 2].tolist() == [308, 310, 312, 314, 508, 510, 512, 514]
+    assert by_bag[1, 1, 0].tolist() == [409, 411, 413, 415, 409, 411, 413, 415]
 
 
 def test_scratch_is_the_callers() -> None:

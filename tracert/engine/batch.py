@@ -11,7 +11,7 @@ import torch
 from tracert.engine.request import Request
 from tracert.engine.scheduler import Slice
 from tracert.models.batch import Batch
-from tracert.record.access import RowUse
+from tracert.record.access import Covers, RowUse
 
 
 class Prepared(NamedTuple):
@@ -24,12 +24,16 @@ class Prepared(NamedTuple):
     fed: list[tuple[int, int]]
     """Tokens that the host does not know: index in the batch, and in the drawings of the step in flight."""
     phase: str
+    covers: Covers
+    """How much of its pages a slice of one token loads; a longer one loads valid positions only."""
 
 
-def prepare(slices: Sequence[Slice], page_size: int, drawing: Mapping[Request, int]) -> Prepared:
+def prepare(
+    slices: Sequence[Slice], page_size: int, drawing: Mapping[Request, int], covers: Covers = "valid"
+) -> Prepared:
     """The batch of a step: its slices one behind the other; logits for the last token where one is drawn.
 
-    `drawing` tells where the step in flight draws the token that a request lacks.
+    `drawing` tells where the step in flight draws the token that a request lacks. `covers` is Prepared's.
     """
     tokens: list[int] = []
     position: list[int] = []
@@ -49,7 +53,8 @@ def prepare(slices: Sequence[Slice], page_size: int, drawing: Mapping[Request, i
         query_start.append(len(tokens))
         if samples:
             logits_index.append(len(tokens) - 1)
-        uses.append(RowUse(row.row, row.generation, start, end, -(-end // page_size)))
+        covered = covers if part.length == 1 else "valid"
+        uses.append(RowUse(row.row, row.generation, start, end, -(-end // page_size), covered))
     batch = Batch(
         tokens=torch.tensor(tokens),
         position=torch.tensor(position, dtype=torch.int32),
@@ -60,7 +65,7 @@ def prepare(slices: Sequence[Slice], page_size: int, drawing: Mapping[Request, i
         logits_index=torch.tensor(logits_index),
     )
     sampling = [part for part in slices if part.samples]
-    return Prepared(batch, slices, uses, sampling, fed, _phase(slices))
+    return Prepared(batch, slices, uses, sampling, fed, _phase(slices), covers)
 
 
 def _phase(slices: Sequence[Slice]) -> str:

@@ -25,7 +25,7 @@ from tracert.memory.block_table import BlockTable
 from tracert.memory.errors import WorkspaceFull
 from tracert.models.batch import Batch
 from tracert.models.decoder import Decoder
-from tracert.record.access import Compute
+from tracert.record.access import Compute, Covers
 
 
 class Drawn(NamedTuple):
@@ -96,6 +96,7 @@ class Runner:
             self._table.memory,
             self._logits,
             rooms[0].argument,
+            prepared.covers,
             access=Compute(
                 prepared.phase,
                 step,
@@ -150,6 +151,7 @@ def forward(
     table: torch.Tensor,
     logits: torch.Tensor,
     rooms: Sequence[torch.Tensor],
+    covers: Covers,
 ) -> None:
     """Kernel: all layers over the batch. When it runs, `table` names pages and `drawn` has the fed tokens.
 
@@ -159,7 +161,8 @@ def forward(
         target, source = torch.tensor(fed).T
         batch = batch._replace(tokens=batch.tokens.index_copy(0, target, drawn[source].to(batch.tokens)))
     scratch = [Scratch(room) for room in rooms]
-    rows = model.forward(batch, cache, table, (scratch[0], scratch[1] if len(scratch) > 1 else Scratch()))
+    both = (scratch[0], scratch[1] if len(scratch) > 1 else Scratch())
+    rows = model.forward(batch, cache, table, both, covers=covers)
     logits[: len(rows)] = rows
 
 

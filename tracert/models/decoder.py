@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import torch
 from torch.nn import functional
 from tracert_kernels.dispatch import Kernels
+from tracert_kernels.kv_types import Covers
 from tracert_kernels.scratch import Scratch
 
 from tracert.models import activations
@@ -53,13 +54,16 @@ class Decoder:
         cache: torch.Tensor,
         table: torch.Tensor,
         scratch: tuple[Scratch, Scratch] | None = None,
+        *,
+        covers: Covers = "valid",
     ) -> torch.Tensor:
         """Store keys and values of the batch's T tokens; the logits of L of them: float32 [L, vocab].
 
-        `cache` [pages, layers, 2, page_size, kv_heads, head_dim] and `table` int32 [rows, width] are on the
-        decoder's device; the batch may be on the host. `scratch` for activations and for attention is as
-        large as `planned` says; without it the decoder has its own. IndexError for a token, row or page out
-        of range.
+        `cache` [pages, layers, 2, page_size, kv_heads, W] of a KV type and `table` int32 [rows, width] are on
+        the decoder's device; the batch may be on the host. `scratch` for activations and for attention is as
+        large as `planned` says; without it the decoder has its own. `covers` is how much of its pages a
+        sequence with one new token loads (`tracert_kernels.kv_types`). IndexError for a token, row or page
+        out of range.
         """
         config, weights, kernels = self.config, self._weights, self._kernels
         for_activations, for_attention = scratch or self._own
@@ -96,6 +100,7 @@ class Decoder:
                 batch.context,
                 scale,
                 plan=plan,
+                covers=covers,
             )
             x += layer.output(room.attended.flatten(1), room.mixed)
             x += _feed_forward(layer, functional.rms_norm(x, shape, layer.post_norm, config.eps), room)

@@ -2,14 +2,16 @@
 # ruff: noqa: N803
 """Causal attention of new tokens over the pages of their sequences, with an online softmax in fp32.
 
-Covers valid positions only ("inert"): positions at or past the context are never loaded, so whatever a dead
-tail holds has no influence. Prefill and decode are one kernel with blocks of different height.
+With cover `valid`, positions at or past the context are never loaded, so whatever a dead tail holds has no
+influence; with `page`, a sequence with one query loads its pages whole. Prefill and decode are one kernel
+with blocks of different height.
 """
 
 import torch
 import triton
 import triton.language as tl
 
+from tracert_kernels.kv_types import Covers
 from tracert_kernels.plan import Plan
 
 
@@ -38,6 +40,7 @@ def paged_attention_kernel(
     DIM_PADDED: tl.constexpr,
     QUERIES: tl.constexpr,
     KEYS: tl.constexpr,
+    WHOLE_PAGES: tl.constexpr,
 ):
     """One program: QUERIES tokens of one sequence with the GROUPS heads that share one KV head.
 
@@ -82,13 +85,17 @@ def paged_attention_kernel(
         total = tl.zeros([QUERIES * GROUPS_PADDED], tl.float32)
         summed = tl.zeros([QUERIES * GROUPS_PADDED, DIM_PADDED], tl.float32)
         seen = tl.minimum(length, length - count + first + QUERIES)
-        for key_first in range(0, seen, KEYS):
+        loaded = seen
+        if WHOLE_PAGES and count == 1:
+            loaded = tl.cdiv(length, PAGE_SIZE) * PAGE_SIZE
+        for key_first in range(0, loaded, KEYS):
             slot = key_first + tl.arange(0, KEYS)
             valid = slot < seen
-            page = tl.load(entries + slot // PAGE_SIZE, mask=valid, other=0).to(tl.int64)
+            within = slot < loaded
+            page = tl.load(entries + slot // PAGE_SIZE, mask=within, other=0).to(tl.int64)
             place_of = page * page_stride + ((slot % PAGE_SIZE) * KV_HEADS + kv_head) * DIM
             pointer = cache + place_of[:, None] + column[None, :]
-            keep = valid[:, None] & inside[None, :]
+            keep = within[:, None] & inside[None, :]
             keys = tl.load(pointer, mask=keep, other=0.0).to(queries.dtype)
             scores = tl.dot(queries, tl.trans(keys), input_precision="ieee") * factor
             scores = tl.where(slot[None, :] <= place[:, None], scores, float("-inf"))
@@ -120,6 +127,7 @@ def paged_attention(
     scale: float,
     *,
     plan: Plan | None = None,
+    covers: Covers = "valid",
 ) -> None:
     """As `twins.paged_attention`, unchecked. A head must be contiguous, and a page of a layer."""
     tokens, heads, dim = query.shape
@@ -159,5 +167,6 @@ def paged_attention(
         DIM_PADDED=max(16, triton.next_power_of_2(dim)),
         QUERIES=queries,
         KEYS=32 if exact else 64,
+        WHOLE_PAGES=covers == "page",
         enable_fp_fusion=True,
     )

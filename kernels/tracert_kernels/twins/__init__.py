@@ -5,6 +5,7 @@ touch foreign memory, the simulated device must fault. Nothing wraps and nothing
 """
 
 from tracert_kernels.twins.clear_pages import clear_pages
+from tracert_kernels.twins.clear_positions import clear_positions
 from tracert_kernels.twins.copy_pages import copy_pages
 from tracert_kernels.twins.copy_row import copy_row
 from tracert_kernels.twins.paged_attention import paged_attention
@@ -12,4 +13,13 @@ from tracert_kernels.twins.plan import plan
 from tracert_kernels.twins.room import attention_room
 from tracert_kernels.twins.store_kv import store_kv
 
-__all__ = ["attention_room", "clear_pages", "copy_pages", "copy_row", "paged_attention", "plan", "store_kv"]
+__all__ = [
+    "attention_room",
+    "clear_pages",
+    "clear_positions",
+    "copy_pages",
+    "copy_row",
+    "paged_attention",
+    "plan",
+    "store_kv",
+]

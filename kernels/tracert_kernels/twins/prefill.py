@@ -52,9 +52,9 @@ def gather(cache: torch.Tensor, span: Span, scratch: Scratch) -> list[torch.Tens
     """The keys and the values on the pages of a span as they are stored: [pages * P, Hkv, W] each."""
     shape = (len(span.pages), *cache.shape[2:])
     return [
-        torch.index_select(
-            cache[:, side], 0, span.pages, out=scratch.take(name, shape, cache.dtype)
-        ).flatten(0, 1)
+        torch.index_select(cache[:, side], 0, span.pages, out=scratch.take(name, shape, cache.dtype)).flatten(
+            0, 1
+        )
         for side, name in enumerate(("keys", "values"))
     ]
 
