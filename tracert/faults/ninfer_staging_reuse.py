@@ -1,4 +1,4 @@
-"""Neroued/ninfer#210's persistent host shadow, and NVIDIA/TensorRT-LLM#15546: one staging buffer for all publishes.
+"""Neroued/ninfer#210's host shadow, and NVIDIA/TensorRT-LLM#15546: one staging buffer for all publishes.
 
 The host writes the next row's page ids into the buffer from which the copy before is still to be made. Stream
 and fences are right; the copy reads what the buffer holds when it executes, so a row gets another's pages.

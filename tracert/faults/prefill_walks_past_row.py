@@ -1,8 +1,9 @@
-"""What the reporter of hw-native-sys/pypto-serving's 507018 believed: a prefill that follows one entry too many.
+"""What the reporter of pypto-serving's 507018 believed: a prefill that follows one entry too many.
 
-It takes `context // page_size + 1` pages of a row, an off-by-one wherever it isn't hidden by the division, and
-here at any length: the entry behind the last one is a former tenant's, or whatever a released row was
-overwritten with. What it loads is masked, so that nothing shows unless the entry names no page.
+It takes `context // page_size + 1` pages of a row, an off-by-one that is hidden unless the length is a
+multiple of the page, and here at any length: the entry behind the last one is a former tenant's, or whatever
+a released row was overwritten with. What it loads is masked, so that nothing shows unless the entry names no
+page.
 """
 
 from typing import Any
