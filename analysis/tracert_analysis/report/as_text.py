@@ -28,7 +28,9 @@ from tracert_analysis.report.report import (
     Report,
     RowStory,
     StreamFact,
+    WorkspaceStory,
 )
+from tracert_analysis.report.ring import draw_ring
 from tracert_analysis.report.timeline import draw
 
 WIDTH = 110
@@ -48,6 +50,7 @@ def render(report: Report, show_sql: bool = False) -> str:
         ),
         *(section(f"ROW {story.row}", row(story, report)) for story in report.rows),
         *(section(f"PAGE {story.page}", page(story, report)) for story in report.pages),
+        section("WORKSPACE", workspace(report.workspace)),
         section("ACQUITTED", acquitted(report)),
         section("LAUNCHES AT THE END", streams(report.in_flight)),
         section("LANES", lanes(report)),
@@ -72,6 +75,8 @@ def verdict(report: Report) -> Iterator[str]:
         at = f", learnt at {error.observed_at}" if error.observed_at else ""
         yield f"error          {error.code} {error.name} {error.message!r}{at}"
         yield from hanging("misleading" if error.misleading else "", error.remark)
+        if error.detail:
+            yield from hanging("", ", ".join(f"{name}={value}" for name, value in error.detail.items()))
     if found.missing_edge is not None:
         edge = found.missing_edge
         yield from hanging("missing edge", f"{place(edge.earlier)} -> {place(edge.later)}")
@@ -109,7 +114,8 @@ def access(found: Access | None) -> Iterator[str]:
         yield from hanging("row", f"{found.row}, generation {found.generation}{walks}{reads}")
     if found.other is not None:
         yield from hanging("against", f"{place(found.other)}, {when(found.other)}")
-        yield from hanging("last fence", f"{fence(found.fence, found.other)}{cite(found.fence_query)}")
+        if found.other.stream != act.stream:
+            yield from hanging("last fence", f"{fence(found.fence, found.other)}{cite(found.fence_query)}")
 
 
 def row(story: RowStory, report: Report) -> Iterator[str]:
@@ -148,6 +154,28 @@ def page(story: PageStory, report: Report) -> Iterator[str]:
     yield from hanging("last fence", f"{told}{cite(*story.queries[2:3])}")
     yield ""
     yield from draw(str(story.page), story.lives, *window(report), mark=report.moment)
+
+
+def workspace(story: WorkspaceStory | None) -> Iterator[str]:
+    """What is live and whose it is, what was to fit in, and what would only hide it."""
+    if story is None:
+        return
+    if story.planned is not None:
+        need = f"launch {story.launch} planned {story.planned} bytes in one piece"
+        room = f"the largest room is {story.room} of {story.capacity}"
+        yield from hanging("planned", f"{need}; {room}{cite(*story.queries[1:2])}")
+    for number, block in enumerate(story.live[:LISTED]):
+        named = f", for {block.request_id}" if block.request_id else ""
+        what = f"{block.kernel} {block.phase or ''}".strip() if block.kernel else "unnamed"
+        yield from hanging(
+            "live" if number == 0 else "",
+            f"{block.nbytes} bytes at {block.offset}: launch {block.launch} ({what}{named}), "
+            f"{block.age} launches old, taken at seq {block.seq}{cite(*story.queries[:1])}",
+        )
+    yield from more(story.live)
+    if story.mask is not None:
+        yield from hanging("only masks", f"{story.mask}{cite(*story.queries[2:3])}")
+    yield from draw_ring(story)
 
 
 def acquitted(report: Report) -> Iterator[str]:

@@ -36,6 +36,7 @@ from tracert_analysis.report.rerun import reproduce
 from tracert_analysis.report.rows import row_story
 from tracert_analysis.report.scene import Scene, scene
 from tracert_analysis.report.sentences import checked, nothing_found
+from tracert_analysis.report.workspace import workspace_acquittals, workspace_story
 
 USE = """
 SELECT u.start, u."end", u.walked FROM (
@@ -66,6 +67,7 @@ def build(dump: Dump, page: int | None = None) -> Report:
     row_stories = _row_stories(questions, acts, seen, kv_pages)
     page_stories = _page_stories(questions, acts, seen, row_stories, dump, page)
     suspect = seen.shown.row["row"] if seen.shown else None
+    code = seen.root["code"] if seen.root else None
     counts, counts_query = checked(questions)
     return Report(
         tool=_tool(),
@@ -76,7 +78,11 @@ def build(dump: Dump, page: int | None = None) -> Report:
         rows=row_stories,
         pages=page_stories,
         lanes=lanes(questions),
-        acquitted=acquittals(questions, seen.act, suspect, kv_pages),
+        workspace=workspace_story(questions, seen.act, code, seen.at),
+        acquitted=(
+            *acquittals(questions, seen.act, suspect, kv_pages),
+            *workspace_acquittals(questions, seen.act, code),
+        ),
         findings=tuple(finding(row, rows[0], row in seen.repetitions) for row in rows),
         moment=seen.at,
         what_was_new=novelties(questions, seen.act),

@@ -15,6 +15,7 @@ POINTS: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("ILLEGAL_ADDRESS", (MAPPING,), "a kernel that touched an address it may not"),
     ("MISALIGNED_ADDRESS", (MAPPING,), "a kernel that computed a wrong address"),
     ("INDEXERROR", (MAPPING,), "an index out of range"),
+    ("AICPU", (), "the device's control processor, whatever that was doing"),
     ("ASSERT", (MAPPING, CONTENT), "a value that a kernel's assertion refused"),
     ("INVALID_SPECULATION", (), "the drafts of speculative decoding"),
     ("OUT_OF_MEMORY", (RESOURCE, LIFETIME), "memory that ran out"),

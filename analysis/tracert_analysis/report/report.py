@@ -238,6 +238,35 @@ class Acquittal:
 
 
 @dataclass(frozen=True, slots=True)
+class LiveBlock:
+    """Bytes of the workspace that a launch has and has not given back; `age` in launches."""
+
+    launch: int
+    kernel: str | None
+    phase: str | None
+    request_id: str | None
+    offset: int
+    nbytes: int
+    age: int
+    seq: int
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspaceStory:
+    """The execution workspace when `launch` was enqueued, in bytes; `room` is the largest piece free then."""
+
+    launch: int
+    capacity: int | None
+    planned: int | None
+    room: int | None
+    live: tuple[LiveBlock, ...]
+    """The oldest first."""
+    mask: str | None
+    """What would make it go away without mending it."""
+    queries: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Lane:
     """One row's progress as the recorder had it last."""
 
@@ -332,6 +361,8 @@ class Report:
     access: Access | None
     rows: tuple[RowStory, ...]
     pages: tuple[PageStory, ...]
+    workspace: WorkspaceStory | None
+    """None unless the verdict is about it."""
     lanes: tuple[Lane, ...]
     acquitted: tuple[Acquittal, ...]
     findings: tuple[Finding, ...]

@@ -95,6 +95,7 @@ def report() -> Report:
                 queries=(9, 10, 11, 12),
             ),
         ),
+        workspace=None,
         lanes=(
             Lane(3, "held", 2, 17, "decode", 57, 231, 230, 1, 88),
             Lane(4, "released", 1, 9, None, None, None, None, None, None),

@@ -1,0 +1,116 @@
+"""The execution workspace at the moment of the verdict: what is live and whose it is, and what was to fit in.
+
+And what acquits the pages of a launch that waits for scratch: it has not touched them yet, and whether anyone
+did before is told here.
+"""
+
+from collections.abc import Iterator
+
+from tracert_analysis.report.questions import Questions, Row
+from tracert_analysis.report.report import Acquittal, Act, LiveBlock, Resource, WorkspaceStory
+
+CODE = "TR701"
+
+BLOCKS = """
+SELECT w.launch, l.kernel, l.phase, w."offset", w.bytes, w.capacity, w.alloc_seq, (
+        SELECT any_value(r.id) FROM event t JOIN request r ON r.request = t.request
+        WHERE t.kind = 'transaction' AND t.op = 'begin' AND t.transaction = w.launch
+    ) AS request_id
+FROM workspace w LEFT JOIN launch l ON l.launch = w.launch
+WHERE w.alloc_seq < $at AND (w.free_seq IS NULL OR w.free_seq > $at) ORDER BY w.alloc_seq"""
+
+PLAN = """
+SELECT launch, bytes, capacity, room FROM event
+WHERE kind = 'workspace_plan' AND launch = $launch AND seq < $at ORDER BY seq DESC LIMIT 1"""
+
+FITTED = """
+SELECT p.launch, p.bytes, (
+        SELECT max(u."end" - u.start) FROM (SELECT unnest(e.uses, recursive := true) FROM event e
+        WHERE e.kind = 'launch' AND e.launch = p.launch) u
+    ) AS positions
+FROM event p JOIN launch l ON l.launch = p.launch
+WHERE p.kind = 'workspace_plan' AND p.seq < $at AND p.bytes <= $room AND l.kernel = $kernel
+ORDER BY p.bytes DESC LIMIT 1"""
+
+PAGES = """
+SELECT count(*) AS checked, count(*) FILTER (life = 1) AS first_lives, count(*) FILTER (written) AS written
+FROM (
+    SELECT a.page, a.life, bool_or(EXISTS (
+            FROM access w WHERE w.page = a.page AND w.seq < a.seq AND w.mode = 'write' AND w.source <> 'clear'
+        )) AS written
+    FROM access a WHERE a.launch = $launch AND a.certain GROUP BY a.page, a.life
+)"""
+
+
+def workspace_story(
+    questions: Questions, act: Act | None, code: str | None, at: int
+) -> WorkspaceStory | None:
+    """What the workspace holds when the verdict's launch was started; None unless the verdict is about it."""
+    if code != CODE or act is None:
+        return None
+    told = questions.ask(f"what of the workspace is live at event {at}", BLOCKS, at=at)
+    plan = questions.ask(f"what launch {act.launch} planned", PLAN, launch=act.launch, at=at)
+    planned: Row = plan.first or {}
+    blocks = tuple(
+        LiveBlock(
+            launch=row["launch"],
+            kernel=row["kernel"],
+            phase=row["phase"],
+            request_id=row["request_id"],
+            offset=row["offset"],
+            nbytes=row["bytes"],
+            age=act.launch - row["launch"],
+            seq=row["alloc_seq"],
+        )
+        for row in told.rows
+        if row["launch"] != act.launch
+    )
+    capacity = planned.get("capacity") or (told.rows[0]["capacity"] if told.rows else None)
+    room = planned.get("room")
+    fitted: Row = {}
+    query = 0
+    if room is not None and planned["bytes"] > room:
+        fits = questions.ask(
+            f"the largest {act.kernel} before event {at} that would fit as well",
+            FITTED,
+            at=at,
+            room=room,
+            kernel=act.kernel,
+        )
+        fitted, query = fits.first or {}, fits.query
+    return WorkspaceStory(
+        launch=act.launch,
+        capacity=capacity,
+        planned=planned.get("bytes"),
+        room=room,
+        live=blocks,
+        mask=_mask(fitted, blocks),
+        queries=(told.query, plan.query, query),
+    )
+
+
+def _mask(fitted: Row, blocks: tuple[LiveBlock, ...]) -> str | None:
+    """What would only hide it: a launch that plans less."""
+    if not fitted or not blocks:
+        return None
+    length = f" ({fitted['positions']} positions in a row)" if fitted["positions"] is not None else ""
+    return (
+        f"a smaller launch fits: launch {fitted['launch']}{length} planned {fitted['bytes']} bytes. Capping "
+        "what a launch computes (--max-prefill-tokens) lowers the plan, and the block stays live"
+    )
+
+
+def workspace_acquittals(questions: Questions, act: Act | None, code: str | None) -> Iterator[Acquittal]:
+    """What is right about the pages of a launch that waits for scratch."""
+    if code != CODE or act is None:
+        return
+    told = questions.ask(f"who had the pages of launch {act.launch} before it?", PAGES, launch=act.launch)
+    found = told.first
+    if found is None or not found["checked"] or found["written"]:
+        return
+    lives = "in their first life, " if found["first_lives"] == found["checked"] else ""
+    why = (
+        f"nobody had written what launch {act.launch} touches: its pages are {lives}without an earlier "
+        f"writer, the clear at the start apart ({found['checked']} checked)"
+    )
+    yield Acquittal(Resource("page"), why, found["checked"], told.query)

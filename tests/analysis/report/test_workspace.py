@@ -1,0 +1,106 @@
+"""The workspace in a report: what is live, what was to fit in, what only hides it, and whom it acquits."""
+
+from pathlib import Path
+
+import pytest
+from tracert_analysis.load import Dump
+from tracert_analysis.report.as_json import as_json
+from tracert_analysis.report.as_text import render
+from tracert_analysis.report.build import build
+
+from tests.analysis.history import History, use
+from tests.analysis.ring import COMPUTE, Ring
+
+
+@pytest.fixture
+def starved(tmp_path: Path) -> Dump:
+    """Launch 3 keeps 100 bytes at 200; launch 5, on two new pages, wants 750 in one piece and never runs."""
+    history = History()
+    history.clear(COMPUTE)
+    history.sync()
+    history.alloc([0], "reserved:0")
+    ring = Ring(history)
+    history.event("arrive", request=7, id="cold", prompt_tokens=4, max_tokens=1)
+    history.acquire(0, 1, 7)
+    history.publish(COMPUTE, 0, 1, history.alloc([1], "request:7"))
+    ring.plan(300)
+    first = ring.launch((0, 200), (200, 100), uses=[use(0, 1, 0, 4)], phase="prefill")
+    ring.free(first, 0, 200)
+    ring.settle(first)
+    history.acquire(1, 1, 8)
+    history.publish(COMPUTE, 1, 1, history.alloc([4, 5], "request:8"))
+    ring.plan(750, room=700)
+    waits = ring.launch(uses=[use(1, 1, 0, 7)], phase="prefill")
+    history.progress[COMPUTE] = (waits.ordinal, waits.ordinal - 1)
+    history.error(COMPUTE)
+    history.header["error"] |= {"code": 507018, "name": "AICPU_EXCEPTION", "detail": {"orch_error_code": 2}}
+    return history.read(tmp_path)
+
+
+def test_what_is_live_and_whose_it_is(starved: Dump) -> None:
+    """As of the launch that waits: the block, its launch, its request, its age; and the sizes."""
+    told = as_json(build(starved))
+    story = told["workspace"]
+    assert (5, 1000, 750, 700) == tuple(story[name] for name in ("launch", "capacity", "planned", "room"))
+    (block,) = story["live"]
+    assert (3, "forward", "prefill", "cold", 200, 100, 2) == tuple(
+        block[name] for name in ("launch", "kernel", "phase", "request_id", "offset", "nbytes", "age")
+    )
+    assert (told["verdict"]["code"], told["verdict"]["confidence"]) == ("TR701", "observed")
+
+
+def test_the_mask_is_named_as_one(starved: Dump) -> None:
+    """A smaller launch went well: capping hides the block, and the report says so."""
+    text = render(build(starved))
+    assert "only masks" in text
+    assert "launch 3 (4 positions in a row) planned 300 bytes" in text
+    assert build(starved).verdict.fix[0].startswith("Give a launch's scratch back where its scope ends")
+
+
+def test_the_pages_are_acquitted(starved: Dump) -> None:
+    """Nobody wrote them before, owners and ids are right, and the row was published in order."""
+    whys = [item.why for item in build(starved).acquitted]
+    assert any("in their first life" in why and "(2 checked)" in why for why in whys)
+    assert any(why.startswith("owners are right") for why in whys)
+    assert any(why.startswith("page ids are right") for why in whys)
+    assert any("publishes that it walks are ordered" in why for why in whys)
+
+
+def test_pages_with_a_past_are_not_acquitted_as_new(tmp_path: Path) -> None:
+    """The launch that waits is on a page which another request wrote: that is not said of it."""
+    history = History()
+    history.clear(COMPUTE)
+    history.sync()
+    ring = Ring(history)
+    for generation, request in enumerate((7, 8), start=1):
+        pages = history.alloc([1], f"request:{request}")
+        history.acquire(0, generation, request)
+        history.publish(COMPUTE, 0, generation, pages)
+        ring.plan(1200 if request == 8 else 10)
+        launched = ring.launch(uses=[use(0, generation, 0, 4)])
+        history.passed(history.record(COMPUTE))
+        history.give_back(pages, f"request:{request}")
+    report = build(history.read(tmp_path))
+    assert (report.verdict.code, report.verdict.launch) == ("TR701", launched.launch)
+    assert not any("first life" in item.why or "nobody had written" in item.why for item in report.acquitted)
+
+
+def test_the_drawing(starved: Dump) -> None:
+    """The live block at its place, and a bar as long as what was planned, on one scale."""
+    shown = [line.strip() for line in render(build(starved)).splitlines()]
+    (ring,) = (line for line in shown if line.startswith("ring "))
+    (planned,) = (line for line in shown if line.startswith("planned    |"))
+    assert ring == "ring     0 |" + " " * 12 + "#" * 6 + " " * 42 + "| 1000"
+    assert planned == "planned    |" + "=" * 45 + " " * 15 + "| 750"
+
+
+def test_the_error_is_called_what_it_is(starved: Dump) -> None:
+    """Its name points at a processor, its sub-codes are kept."""
+    error = build(starved).error
+    assert error is not None
+    assert error.misleading
+    assert error.remark == (
+        "its name points to the device's control processor, whatever that was doing; the cause found is one "
+        "of class resource"
+    )
+    assert "orch_error_code=2" in render(build(starved))
