@@ -13,6 +13,7 @@ from tracert_kernels.dispatch import for_device
 
 from tracert.cli.options import EngineOptions, flags, parse_size
 from tracert.device.open import open_device
+from tracert.cli.prefix_debug import PrefixDebug
 from tracert.engine.config import ConfigError, EngineConfig
 from tracert.engine.loop import WriteDump
 from tracert.engine.step import Engine, kv_layout
@@ -61,6 +62,9 @@ def assemble(options: EngineOptions) -> Assembly:
     recorder: Recorder = RingRecorder(ring) if ring else NullRecorder()
     with _discarded_on_error(ring):
         device = open_device(
+    debug: PrefixDebug | None = None
+    if options.prefix_cache_debug:
+        recorder = debug = PrefixDebug(recorder, config.prefix_cache, source.name, config.page_size)
             recorder,
             options.device,
             schedule=options.schedule,
@@ -70,6 +74,8 @@ def assemble(options: EngineOptions) -> Assembly:
         engine = Engine(recorder, config, device, model, for_device(kind), source.name)
         if ring:
             ring.describe({**about, "device": {"name": device.name}})
+        if debug:
+            debug.watch(engine.cache)
             for stream in device.streams():
                 ring.name_stream(stream.id, stream.name, blocking=stream.blocking)
         if fault:

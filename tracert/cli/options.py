@@ -52,6 +52,9 @@ class EngineOptions(msgspec.Struct, frozen=True, kw_only=True):
     retain: Annotated[
         int, "finished turns whose pages are kept for the next turn to go on in", Range(0, 2**31 - 1)
     ] = 0
+    prefix_cache_debug: Annotated[
+        bool, "say on standard error what the prefix cache matches, keeps and evicts"
+    ] = False
     workspace: Annotated[
         str | None,
         "memory for what launches need while they run; measured for the largest step when not given",
