@@ -287,3 +287,23 @@ class PoolMachine(RuleBasedStateMachine):
 
 PoolMachine.TestCase.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)
 TestPool = PoolMachine.TestCase
+
+
+def test_takes_just_the_pages_that_are_named() -> None:
+    """They leave the queue in new lives, wherever they are in it; the others keep their order."""
+    have, history = pool(6)
+    have.take([4, 2], A)
+    assert history.told[-1] == ("alloc", {"pages": [(4, 1), (2, 1)], "holder": A})
+    assert have.alloc(3, B) == [1, 3, 5]
+    have.check()
+
+
+def test_takes_nothing_when_one_page_is_not_free() -> None:
+    """NoRoom names it, and the pool is as before."""
+    have, history = pool(6)
+    have.alloc(1, A)
+    before = list(history.told)
+    with pytest.raises(NoRoom, match=r"^no room on pages 1: not free"):
+        have.take([3, 1], B)
+    assert before == history.told
+    assert have.available() == 4

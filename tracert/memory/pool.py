@@ -85,13 +85,21 @@ class PagePool:
         if count <= 0:
             return []
         granted = [self._free.popleft() for _ in range(count)]
-        for page in granted:
-            self._life[page] += 1
-            self._count[page] = 1
-            self._holders[page][holder] = "write"
-        self._move(granted, "held")
-        self._recorder.alloc(granted, self.lives(granted), holder)
+        self._grant(granted, holder)
         return granted
+
+    def take(self, pages: Sequence[int], holder: Holder) -> None:
+        """Grant just these pages, as `alloc` does; NoRoom, and none, when one of them is not free."""
+        taken = [page for page in pages if self._state[page] != "free"]
+        if taken:
+            raise NoRoom(
+                f"no room on pages {', '.join(map(str, taken))}: not free; ask state of each page first"
+            )
+        if not pages:
+            return
+        wanted = set(pages)
+        self._free = deque(page for page in self._free if page not in wanted)
+        self._grant(pages, holder)
 
     def hold(self, pages: Sequence[int], holder: Holder, mode: Mode) -> None:
         """One more holder of each page; a holder holds a page once, in one mode."""
@@ -221,6 +229,15 @@ class PagePool:
         if wrong:
             parts = [f"pages {', '.join(map(str, pages))} {what}" for what, pages in wrong.items()]
             raise InvariantError("the page pool contradicts itself: " + "; ".join(parts))
+
+    def _grant(self, pages: Sequence[int], holder: Holder) -> None:
+        """Pages that left the free queue start a life."""
+        for page in pages:
+            self._life[page] += 1
+            self._count[page] = 1
+            self._holders[page][holder] = "write"
+        self._move(pages, "held")
+        self._recorder.alloc(pages, self.lives(pages), holder)
 
     def _to_free(self, pages: Sequence[int]) -> None:
         self._free.extend(pages)
