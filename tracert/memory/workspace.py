@@ -122,7 +122,7 @@ class Workspace:
                 f"{oldest.nbytes} bytes at {oldest.offset} back"
             )
         if nbytes <= self.capacity - self.live_bytes:
-            advice = "start the engine again; if it happens again, look who kept the bytes"
+            advice = "get the history by POST /debug/dump, and start the engine again"
         else:
             advice = f"give --workspace {nbytes + self.live_bytes} or more, or lower --max-prefill-tokens"
         return WorkspaceFull(f"{message}; {advice}")
