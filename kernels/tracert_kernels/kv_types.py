@@ -22,7 +22,9 @@ FP8_MAX: Final = 448.0
 """The largest e4m3 number; what is larger is stored as this, for some casts make NaN of it."""
 INT8_MAX: Final = 127.0
 
-KV_TYPES: Final = {
+KvType = Literal["fp32", "bf16", "fp16", "fp8", "int8"]
+
+KV_TYPES: Final[dict[KvType, torch.dtype]] = {
     "fp32": torch.float32,
     "bf16": torch.bfloat16,
     "fp16": torch.float16,

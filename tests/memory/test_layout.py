@@ -31,7 +31,7 @@ layouts = st.builds(
     layers=st.integers(1, 3),
     page_size=st.integers(16, 40),
     kv_heads=st.integers(1, 2),
-    head_dim=st.integers(1, 3),
+    head_dim=st.sampled_from([4, 8]),
     dtype=st.sampled_from([torch.float32, torch.bfloat16, torch.int8, torch.float8_e4m3fn]),
 )
 
@@ -52,9 +52,19 @@ def test_sizes() -> None:
         "kv_heads": 2,
         "head_dim": 4,
         "dtype": "bfloat16",
+        "head_bytes": 8,
         "position_bytes": 16,
         "page_bytes": 1024,
     }
+
+
+def test_an_int8_head_has_its_scale_with_it() -> None:
+    """Four bytes more a head, so that positions still map to bytes by a factor; 8 bits of float need none."""
+    have = layout(dtype=torch.int8)
+    assert (have.head_width, have.head_bytes, have.position_bytes) == (8, 8, 16)
+    assert have.shape == (3, 2, 2, 16, 2, 8)
+    assert have.nbytes == 3 * 2 * 2 * 16 * 2 * 8
+    assert layout(dtype=torch.float8_e4m3fn).position_bytes == 8
 
 
 def test_a_position_is_a_piece_a_plane() -> None:
@@ -102,6 +112,11 @@ def test_positions_are_those_of_every_byte(have: KvLayout, data: st.DataObject) 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
+        (
+            {"dtype": torch.int8, "head_dim": 6},
+            "int8 pages need heads of a multiple of 4 numbers, so that scales are aligned, and these have 6; "
+            "use another --kv-dtype",
+        ),
         ({"page_size": 15}, "page size 15 is not within 16..256 token positions"),
         ({"page_size": 257}, "page size 257 is not within 16..256 token positions"),
         ({"layers": 0}, "layers is 0; a KV cache needs at least 1"),
@@ -109,7 +124,7 @@ def test_positions_are_those_of_every_byte(have: KvLayout, data: st.DataObject) 
         ({"pages": 1}, "no room for one page: 1 in the cache, and page 0 is reserved; give it 2"),
     ],
 )
-def test_refuses_what_cannot_be(changes: dict[str, int], message: str) -> None:
+def test_refuses_what_cannot_be(changes: dict[str, Any], message: str) -> None:
     """One line, with the value and the bound."""
     with pytest.raises(LayoutError) as caught:
         layout(**changes)

@@ -10,14 +10,16 @@ from typing import Any
 
 import msgspec
 from tracert_kernels.dispatch import for_device
+from tracert_kernels.kv_types import KV_TYPES
 
 from tracert.cli.options import EngineOptions, flags, parse_size
-from tracert.device.open import open_device
 from tracert.cli.prefix_debug import PrefixDebug
+from tracert.device.open import open_device
 from tracert.engine.config import ConfigError, EngineConfig
 from tracert.engine.loop import WriteDump
 from tracert.engine.step import Engine, kv_layout
 from tracert.faults.catalog import find_fault
+from tracert.memory.layout import KvLayout
 from tracert.messages.messages import Ready
 from tracert.models.config import ModelConfig
 from tracert.models.decoder import Decoder
@@ -60,11 +62,11 @@ def assemble(options: EngineOptions) -> Assembly:
     about = _about(options, config, model, source.name)
     ring = _ring(options, config, about) if options.record else None
     recorder: Recorder = RingRecorder(ring) if ring else NullRecorder()
-    with _discarded_on_error(ring):
-        device = open_device(
     debug: PrefixDebug | None = None
     if options.prefix_cache_debug:
         recorder = debug = PrefixDebug(recorder, config.prefix_cache, source.name, config.page_size)
+    with _discarded_on_error(ring):
+        device = open_device(
             recorder,
             options.device,
             schedule=options.schedule,
@@ -72,10 +74,10 @@ def assemble(options: EngineOptions) -> Assembly:
             progress=ring.progress if ring else None,
         )
         engine = Engine(recorder, config, device, model, for_device(kind), source.name)
-        if ring:
-            ring.describe({**about, "device": {"name": device.name}})
         if debug:
             debug.watch(engine.cache)
+        if ring:
+            ring.describe({**about, "device": {"name": device.name}})
             for stream in device.streams():
                 ring.name_stream(stream.id, stream.name, blocking=stream.blocking)
         if fault:
@@ -129,7 +131,7 @@ def _device_kind(options: EngineOptions) -> str:
 def _config(options: EngineOptions, model: Decoder) -> EngineConfig:
     shape = model.config
     longest = options.max_model_len or shape.max_position
-    page_bytes = kv_layout(model, options.page_size, pages=2).page_bytes
+    page_bytes = kv_layout(model, options.page_size, 2, options.kv_dtype).page_bytes
     return EngineConfig(
         kv_pages=options.kv_pages or parse_size(options.kv_memory) // page_bytes,
         page_size=options.page_size,
@@ -138,6 +140,7 @@ def _config(options: EngineOptions, model: Decoder) -> EngineConfig:
         max_num_batched_tokens=options.max_num_batched_tokens,
         max_prefill_tokens=options.max_prefill_tokens or options.max_num_batched_tokens,
         max_waiting=options.max_waiting,
+        kv_dtype=options.kv_dtype,
         prefix_cache=options.prefix_cache,
         stage_copies=options.stage_copies,
         retain=options.retain,
@@ -164,6 +167,7 @@ def _ring(options: EngineOptions, config: EngineConfig, about: dict[str, Any]) -
 
 def _about(options: EngineOptions, config: EngineConfig, model: Decoder, name: str) -> dict[str, Any]:
     """What a dump's header says of this engine. Only `fault` names the fault: readers can be spared it."""
+    layout = kv_layout(model, config.page_size, config.kv_pages, config.kv_dtype)
     asked = msgspec.to_builtins(options)
     del asked["fault"]
     return {
@@ -172,13 +176,18 @@ def _about(options: EngineOptions, config: EngineConfig, model: Decoder, name: s
             **asdict(config),
             "rows": config.max_num_seqs,
             "row_width": config.row_width,
-            "kv_dtype": str(model.dtype).removeprefix("torch."),
-            "layout": kv_layout(model, config.page_size, config.kv_pages).describe(),
+            "kv_dtype": _kv_type(layout),
+            "layout": layout.describe(),
             "command": _command(options),
         },
         "model": {"name": name, **_shape(model.config)},
         "fault": options.fault,
     }
+
+
+def _kv_type(layout: KvLayout) -> str:
+    """The name that `--kv-dtype` has for what pages hold."""
+    return next(name for name, dtype in KV_TYPES.items() if dtype == layout.dtype)
 
 
 def _command(options: EngineOptions) -> str:

@@ -29,7 +29,9 @@ class EngineOptions(msgspec.Struct, frozen=True, kw_only=True):
     """Everything that an engine process needs to know to assemble itself."""
 
     model: Annotated[str, "smollm2, a Hugging Face DIR, a FILE.gguf, or tiny-random"] = "smollm2"
-    dtype: Annotated[Literal["auto", "fp32", "bf16", "fp16"], "type of weights and KV pages"] = "auto"
+    dtype: Annotated[
+        Literal["auto", "fp32", "bf16", "fp16"], "type of weights, and of KV pages unless --kv-dtype"
+    ] = "auto"
     device: Annotated[Literal["auto", "cpu", "cuda"], "where it runs"] = "auto"
     schedule: Annotated[
         str, "order in which the simulated device runs launches: eager, fifo, random:SEED, replay:STRING"
@@ -38,6 +40,10 @@ class EngineOptions(msgspec.Struct, frozen=True, kw_only=True):
     page_size: Annotated[int, "tokens a KV page: 16, 32, 64, 128 or 256"] = 16
     kv_pages: Annotated[int | None, "KV pages, the reserved one included", COUNT] = None
     kv_memory: Annotated[str, "memory for KV pages when --kv-pages is not given"] = "512M"
+    kv_dtype: Annotated[
+        Literal["auto", "fp32", "bf16", "fp16", "fp8", "int8"],
+        "type of KV pages; auto: the weights'; fp8 is e4m3, int8 has a scale a token and head",
+    ] = "auto"
     max_model_len: Annotated[
         int | None, "longest prompt and answer; the model's own when not given", COUNT
     ] = None
@@ -46,15 +52,15 @@ class EngineOptions(msgspec.Struct, frozen=True, kw_only=True):
     max_prefill_tokens: Annotated[int | None, "tokens of one prompt a step", COUNT] = None
     max_waiting: Annotated[int, "requests that may wait; more get a 503", COUNT] = 1024
     prefix_cache: Annotated[Literal["none", "hash", "radix"], "share pages of common prefixes"] = "hash"
+    prefix_cache_debug: Annotated[
+        bool, "say on standard error what the prefix cache matches, keeps and evicts"
+    ] = False
     stage_copies: Annotated[
         bool, "copy the page in which a shared prefix ends on a stream of its own, over two steps"
     ] = False
     retain: Annotated[
         int, "finished turns whose pages are kept for the next turn to go on in", Range(0, 2**31 - 1)
     ] = 0
-    prefix_cache_debug: Annotated[
-        bool, "say on standard error what the prefix cache matches, keeps and evicts"
-    ] = False
     workspace: Annotated[
         str | None,
         "memory for what launches need while they run; measured for the largest step when not given",

@@ -1,7 +1,9 @@
 """What an engine is built from: sizes and policies, validated once."""
 
 from dataclasses import dataclass
-from typing import get_args
+from typing import Literal, get_args
+
+from tracert_kernels.kv_types import KvType
 
 from tracert.memory.prefix_cache import PrefixCacheKind
 
@@ -21,6 +23,8 @@ class EngineConfig:
     max_num_batched_tokens: int = 2048
     max_prefill_tokens: int = 2048
     max_waiting: int = 1024
+    kv_dtype: KvType | Literal["auto"] = "auto"
+    """What pages hold; `auto`: what the model computes in."""
     prefix_cache: PrefixCacheKind = "hash"
     workspace: int | None = None
     """Bytes of scratch for launches; None: the plan of the largest step."""
@@ -57,6 +61,10 @@ class EngineConfig:
             raise ConfigError(f"host_slots is {self.host_slots}; it must be 0, for none, or more")
         if self.retain < 0:
             raise ConfigError(f"retain is {self.retain}; it must be 0, for none, or more")
+        if self.kv_dtype not in ("auto", *get_args(KvType)):
+            raise ConfigError(
+                f"kv_dtype is {self.kv_dtype!r}; it must be auto, fp32, bf16, fp16, fp8 or int8"
+            )
         if self.prefix_cache not in get_args(PrefixCacheKind):
             known = " or ".join(get_args(PrefixCacheKind))
             raise ConfigError(f"prefix_cache is {self.prefix_cache!r}; it must be {known}")

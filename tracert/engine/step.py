@@ -10,8 +10,10 @@ is thrown away.
 """
 
 import secrets
+from typing import Literal
 
 from tracert_kernels.dispatch import Kernels
+from tracert_kernels.kv_types import KV_TYPES, KvType
 
 from tracert.device.device import Device, Launch
 from tracert.engine.answers import drawn_tokens, invalid_distribution, no_workspace, queue_full, refusal
@@ -59,7 +61,9 @@ class Engine:
         self.compute = device.stream("compute")
         self.transfer = device.stream("transfer")
         self.pool = PagePool(recorder, config.kv_pages, config.page_size)
-        self.arena = Arena(recorder, device, kv_layout(model, config.page_size, config.kv_pages))
+        self.arena = Arena(
+            recorder, device, kv_layout(model, config.page_size, config.kv_pages, config.kv_dtype)
+        )
         self.table = BlockTable(
             recorder,
             device,
@@ -256,7 +260,8 @@ class Engine:
         return Stats(
             running=len(self.scheduler.running),
             waiting=len(self.scheduler.waiting),
-            free_pages=self.pool.available(),
+            # Those that a launch may still touch are nobody's already.
+            free_pages=self.pool.available() + self.pool.counts().retired,
             cached_pages=self.cache.pages(),
             preemptions=self.scheduler.preemptions,
             ring_events=self.recorder.events,
@@ -276,8 +281,13 @@ class Engine:
             self.retained.check()
 
 
-def kv_layout(model: Decoder, page_size: int, pages: int) -> KvLayout:
-    """How the keys and values of a model lie in `pages` pages. LayoutError when they cannot."""
+def kv_layout(
+    model: Decoder, page_size: int, pages: int, kv_dtype: KvType | Literal["auto"] = "auto"
+) -> KvLayout:
+    """How the keys and values of a model lie in `pages` pages. LayoutError when they cannot.
+
+    With `auto`, pages hold what the model computes in.
+    """
     shape = model.config
     return KvLayout(
         pages=pages,
@@ -285,5 +295,5 @@ def kv_layout(model: Decoder, page_size: int, pages: int) -> KvLayout:
         page_size=page_size,
         kv_heads=shape.kv_heads,
         head_dim=shape.head_dim,
-        dtype=model.dtype,
+        dtype=model.dtype if kv_dtype == "auto" else KV_TYPES[kv_dtype],
     )

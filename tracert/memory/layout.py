@@ -1,13 +1,16 @@
 """How token positions lie in the bytes of the arena.
 
-Page-major: the bytes of page p are [layers, 2 (K, V), page_size, kv_heads, head_dim], so a position of a
-page is 2 x layers pieces of bytes, and a page is one piece. Knows nothing of who holds a page.
+Page-major: the bytes of page p are [layers, 2 (K, V), page_size, kv_heads, head_bytes], so a position of a
+page is 2 x layers pieces of bytes, and a page is one piece. A head's vector is head_dim numbers, or in int8
+head_dim codes and then their scale, so that a position's scales lie with it. Knows nothing of who holds a
+page.
 """
 
 from dataclasses import dataclass
 from typing import Any
 
 import torch
+from tracert_kernels.kv_types import SCALE_BYTES, stored_width
 
 from tracert.memory.errors import LayoutError
 from tracert.record.access import ByteRange
@@ -27,6 +30,7 @@ class KvLayout:
     kv_heads: int
     head_dim: int
     dtype: torch.dtype
+    """What pages hold, whatever the model computes in."""
 
     def __post_init__(self) -> None:
         if not SMALLEST_PAGE <= self.page_size <= LARGEST_PAGE:
@@ -36,15 +40,30 @@ class KvLayout:
         for name in ("layers", "kv_heads", "head_dim"):
             if getattr(self, name) < 1:
                 raise LayoutError(f"{name} is {getattr(self, name)}; a KV cache needs at least 1")
+        if self.dtype == torch.int8 and self.head_dim % SCALE_BYTES:
+            raise LayoutError(
+                f"int8 pages need heads of a multiple of {SCALE_BYTES} numbers, so that scales are aligned, "
+                f"and these have {self.head_dim}; use another --kv-dtype"
+            )
         if self.pages < 2:
             raise LayoutError(
                 f"no room for one page: {self.pages} in the cache, and page 0 is reserved; give it 2"
             )
 
     @property
+    def head_width(self) -> int:
+        """Elements of `dtype` that one head's key or value takes up."""
+        return stored_width(self.head_dim, self.dtype)
+
+    @property
+    def head_bytes(self) -> int:
+        """Bytes of one head's key or value, a scale included."""
+        return self.head_width * self.dtype.itemsize
+
+    @property
     def position_bytes(self) -> int:
         """Bytes of one position in one plane, the key or the value of a layer."""
-        return self.kv_heads * self.head_dim * self.dtype.itemsize
+        return self.kv_heads * self.head_bytes
 
     @property
     def plane_bytes(self) -> int:
@@ -63,8 +82,8 @@ class KvLayout:
 
     @property
     def shape(self) -> tuple[int, int, int, int, int, int]:
-        """[pages, layers, 2, page_size, kv_heads, head_dim]."""
-        return self.pages, self.layers, 2, self.page_size, self.kv_heads, self.head_dim
+        """[pages, layers, 2, page_size, kv_heads, head_width]."""
+        return self.pages, self.layers, 2, self.page_size, self.kv_heads, self.head_width
 
     def byte_ranges(self, page: int, first: int, end: int) -> list[ByteRange]:
         """The bytes of positions `first..end` of a page, in order; adjoining pieces are one."""
@@ -102,6 +121,7 @@ class KvLayout:
             "kv_heads": self.kv_heads,
             "head_dim": self.head_dim,
             "dtype": str(self.dtype).removeprefix("torch."),
+            "head_bytes": self.head_bytes,
             "position_bytes": self.position_bytes,
             "page_bytes": self.page_bytes,
         }
