@@ -56,6 +56,23 @@ class Arena:
         self._staging.launched(buffer, launch)
         return launch
 
+    def clear_positions(
+        self, kernel: Kernel, pages: Sequence[int], lives: Sequence[int], first: Sequence[int], stream: Stream
+    ) -> Launch:
+        """Zero the positions of each page from its `first` on, by `kernel(cache, pages, first)`."""
+        size = self.layout.page_size
+        target = [Extent(*each, size) for each in zip(pages, lives, first, strict=True)]
+        buffers = []
+        for values in (pages, first):
+            buffer = self._staging.take()
+            self._staging.write(buffer, values)
+            buffers.append(buffer)
+        values_of = [buffer.tensor[: len(pages)] for buffer in buffers]
+        launch = self._device.launch(stream, kernel, self.cache, *values_of, access=Clear(target))
+        for buffer in buffers:
+            self._staging.launched(buffer, launch)
+        return launch
+
     def copy_pages(
         self, kernel: Kernel, source: Sequence[Extent], target: Sequence[Extent], stream: Stream
     ) -> Launch:
