@@ -15,6 +15,7 @@ from tracert.messages.messages import (
     Died,
     Dumped,
     DumpNow,
+    Failed,
     FromEngine,
     Generate,
     Ready,
@@ -66,12 +67,15 @@ def _loop(engine: Engine, link: Link, write_dump: WriteDump) -> None:
                     link.send(_dumped(message, write_dump))
                 case Stop():
                     return
+        ended = False
         if engine.busy:
             told = engine.step()
             if told:
                 link.send(*told)
+            # Who has got a whole answer finds the figures as they are after it.
+            ended = any(isinstance(one, Failed) or one.finish_reason for one in told)
         now = time.monotonic()
-        if now - told_at >= STATS_SECONDS:
+        if ended or now - told_at >= STATS_SECONDS:
             told_at = now
             link.send(engine.stats())
 
