@@ -9,7 +9,7 @@ import torch
 
 from tests.device.contract import copy, numbers, put, step
 from tests.device.telling import ACCESS, TellingRecorder
-from tracert.device.device import DeviceError, Fence, Progress, Stall, Stream
+from tracert.device.device import Awaited, DeviceError, Fence, Memory, Progress, Stall, Starved, Stream
 from tracert.device.replay import ScheduleError
 from tracert.device.simulated import SimDevice
 
@@ -329,6 +329,50 @@ def test_what_waits_for_a_hang_cannot_be_drained(schedule: str) -> None:
     assert device.state == "unusable"
     assert device.progress()[2] == Progress(1, 0, 0)
     assert device.progress()[3] == Progress(1, 1, 1)
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_what_is_awaited_is_asked_for_when_the_launch_starts(schedule: str) -> None:
+    """Not when it is enqueued: what launches before it leave behind can be what it gets."""
+    device = make(schedule)
+    stream, x = device.stream("only"), numbers(device)
+    arrived: list[bool] = []
+
+    def arrive() -> list[Memory]:
+        arrived.append(True)
+        return [x]
+
+    def put_first(memories: list[torch.Tensor], value: int) -> None:
+        put(memories[0], value)
+
+    device.launch(stream, put_first, Awaited(arrive), 5, access=ACCESS)
+    device.sync_stream(stream)
+    assert set(device.read(x).tolist()) == {5}
+    assert arrived == [True]
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_a_launch_that_starves_is_noticed_by_the_device(schedule: str) -> None:
+    """Its memory never comes: a generic error and the scheduler's codes, at once; the rest is drained."""
+    device = make(schedule, hang_seconds=1e9)
+    one, two = device.stream("one"), device.stream("two")
+    x = numbers(device)
+
+    def never() -> list[Memory]:
+        raise Starved
+
+    device.launch(one, put, Awaited(never), 1, access=ACCESS)
+    device.launch(two, put, x, 1, access=ACCESS)
+    with pytest.raises(DeviceError) as error:
+        device.sync_all()
+
+    assert (error.value.code, error.value.name) == (507018, "AICPU_EXCEPTION")
+    assert error.value.detail == {"orch_error_code": 2, "sched_error_code": 0, "runtime_status": -2}
+    assert device.state == "drained"
+    assert device.progress() == {0: Progress(0, 0, 0), 1: Progress(1, 1, 0), 2: Progress(1, 1, 1)}
+    with pytest.raises(DeviceError) as again:
+        device.read(x)
+    assert again.value.code == 507018
 
 
 def test_a_deadline_is_wall_time() -> None:
