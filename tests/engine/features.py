@@ -8,6 +8,7 @@ FEATURES: dict[str, list[Any]] = {
     "prefix_cache": ["none", "hash", "radix"],
     "stage_copies": [False, True],
     "retain": [0, 1, 3],
+    "host_slots": [0, 3, 40],
     "overlap": [False, True],
     "poison_rows": [False, True],
     "max_prefill_tokens": [2048, 16, 11],

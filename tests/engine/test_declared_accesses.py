@@ -13,7 +13,7 @@ from tracert.device.device import Kernel, Launch, Stream
 from tracert.device.simulated import SimDevice
 from tracert.engine.config import EngineConfig
 from tracert.engine.step import Engine
-from tracert.record.access import Access, Clear, Compute, Publish
+from tracert.record.access import Access, Clear, Compute, Load, Offload, Publish
 from tracert.record.recorder import NullRecorder
 
 PAGE = 16
@@ -52,6 +52,9 @@ class SuspiciousDevice(SimDevice):
 
 def _declared(engine: Engine, access: Access) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
     """(page, position) pairs that the access reads and writes, through the rows as they were published."""
+    if isinstance(access, Offload | Load):
+        whole = [(page, at) for page in access.pages for at in range(PAGE)]
+        return (whole, []) if isinstance(access, Offload) else ([], whole)
     if isinstance(access, Clear):
         return [], [(page, at) for page, _, first, end in access.target for at in range(first, end)]
     if not isinstance(access, Compute):

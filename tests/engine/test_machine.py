@@ -160,7 +160,8 @@ class TestQuickly(EngineMachine.TestCase):
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1800)
 class TestThoroughly(EngineMachine.TestCase):
     """Many more."""
 
-    settings = settings(max_examples=300, stateful_step_count=40, **_SETTINGS)
+    settings = settings(max_examples=200, stateful_step_count=40, **_SETTINGS)

@@ -73,10 +73,12 @@ class Engine:
             poison=config.poison_rows,
         )
         secret = secrets.token_bytes(16)
+        # Whole pages are not copied on the transfer stream, whose publishes every step waits for.
+        tiered = config.host_slots > 0 and config.prefix_cache != "none"
+        copying = device.stream("copies") if tiered or config.stage_copies else None
         self.host: HostTier | None = None
-        if config.host_slots and config.prefix_cache != "none":
-            slots = config.host_slots
-            self.host = HostTier(device, self.arena, slots, self.compute, self.transfer, secret)
+        if copying is not None and tiered:
+            self.host = HostTier(device, self.arena, config.host_slots, self.compute, copying, secret)
         spill = None if self.host is None else self.host.spill
         self.cache = open_cache(config.prefix_cache, recorder, self.pool, secret=secret, spill=spill)
         self.copies = TailCopies(recorder, device, self.pool, self.arena, kernels.copy_pages)
@@ -86,8 +88,7 @@ class Engine:
             self.cache,
             self.copies,
             self.compute,
-            # Not on the transfer stream, whose publishes every step waits for.
-            stage_on=device.stream("copies") if config.stage_copies else None,
+            stage_on=copying if config.stage_copies else None,
             retained=self.retained,
             host=self.host,
         )
