@@ -26,12 +26,28 @@ STATE = (
     "workspace",
     "_touch",
     "byte_write",
+    "_doubtful",
     "_blemish",
 )
 """What the events fold to, in the same sense; `_touch` and `_blemish` are filled by Python."""
 ACCESS = ("_names", "_met", "_unordered_publish", "access", "_span", "finding")
 """What launches touched, and in which order."""
-FINDINGS = ("TR101", "TR102", "TR201", "TR202", "TR203", "TR204", "TR301", "TR302", "TR401", "TR402", "TR701", "TR902")
+FINDINGS = (
+    "TR101",
+    "TR102",
+    "TR104",
+    "TR201",
+    "TR202",
+    "TR203",
+    "TR204",
+    "TR301",
+    "TR302",
+    "TR303",
+    "TR401",
+    "TR402",
+    "TR701",
+    "TR902",
+)
 CLASSES = ("order", "lifetime", "mapping", "content", "resource", "symptom")
 """Which of two findings at the same event comes first."""
 MACROS = (

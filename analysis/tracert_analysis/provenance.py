@@ -23,7 +23,8 @@ Kind = Literal["stale", "unwritten", "wiped"]
 
 NEVER, UNKNOWN = -1, -2
 """In the place of an act: nothing ever wrote the position; what did lies before the history."""
-_WRITER, _ORIGIN, _CARRIED, _WIPED = range(4)
+_WRITER, _ORIGIN, _CARRIED, _WIPED, _BEFORE = range(5)
+"""Of each position: who wrote it, whose it is, what is wrong with it, what wiped it, and whom that wiped."""
 _CLEAN, _STALE, _UNWRITTEN, _UNTOLD = range(4)
 
 
@@ -106,7 +107,7 @@ class Provenance:
     """Follows the acts through the pages; `complete`: nothing happened before the first of them."""
 
     def __init__(self, page_size: int, watched: Iterable[int], *, complete: bool) -> None:
-        blank = np.full((4, page_size), NEVER, np.int32)
+        blank = np.full((_BEFORE + 1, page_size), NEVER, np.int32)
         blank[_CARRIED] = _CLEAN
         if not complete:
             blank[_WRITER] = blank[_ORIGIN] = UNKNOWN
@@ -168,14 +169,17 @@ class Provenance:
         cells = self._of(act.page)
         span = slice(act.first, act.end)
         if act.content == "zero" and act.life:
-            before = cells[_WRITER, span]
-            known = before >= 0
-            own = np.zeros(len(before), bool)
-            own[known] = (self._life[before[known]] == act.life) & ~self._zero[before[known]]
-            wiped = cells[_WIPED, span] >= 0
-            # What was wiped before stays so; its origin is kept for the sentence.
-            cells[_ORIGIN, span] = np.where(own | wiped, cells[_ORIGIN, span], number)
-            cells[_WIPED, span] = np.where(own, number, cells[_WIPED, span])
+            # What this life had put there is wiped, but for what was worth nothing: zeros, or wrong bytes.
+            status = self._status(cells[None, :, span], act.life)[0]
+            writer, origin, wiped = cells[_WRITER, span], cells[_ORIGIN, span], cells[_WIPED, span]
+            own = (writer >= 0) & (self._life[np.maximum(writer, 0)] == act.life)
+            zero = (origin >= 0) & self._zero[np.maximum(origin, 0)]
+            worth = (status == _UNTOLD) | ((status == _CLEAN) & ~zero)
+            again = own & (wiped >= 0)
+            fresh = own & worth & ~again
+            cells[_ORIGIN, span] = np.where(again | fresh, origin, number)
+            cells[_WIPED, span] = np.where(again, wiped, np.where(fresh, number, NEVER))
+            cells[_BEFORE, span] = np.where(again, cells[_BEFORE, span], writer)
         else:
             cells[_ORIGIN, span] = number
             cells[_WIPED, span] = NEVER
@@ -201,7 +205,7 @@ class Provenance:
         ]
 
     def _status(self, cells: Cells, life: int) -> Cells:
-        """What the positions are to somebody who means `life`: [n, 4, positions] becomes [n, positions]."""
+        """What the positions are to somebody who means `life`: [n, 5, positions] becomes [n, positions]."""
         writer, origin = cells[:, _WRITER], cells[:, _ORIGIN]
         status = cells[:, _CARRIED].copy()
         status[writer == NEVER] = _UNWRITTEN
@@ -225,7 +229,8 @@ class Provenance:
                 first = at
         run = cells[:, best[0] : best[1]]
         origins = [self._writes[at] for at in run[_ORIGIN].tolist() if at >= 0]
-        via = [self._writes[at] for at in run[_WRITER].tolist() if at >= 0]
+        writers = run[_BEFORE if kind == "wiped" else _WRITER]
+        via = [self._writes[at] for at in writers.tolist() if at >= 0]
         brought = [write.seq for write in via if write.content in ("copy", "host")]
         cleared = [self._writes[at].seq for at in run[_WIPED].tolist() if at >= 0]
         return Blemish(
@@ -237,7 +242,7 @@ class Provenance:
 
     def _owner(self, cell: Cells, kind: Kind) -> tuple[object, ...]:
         """What makes neighbours one run: whose bytes, of which class, brought by the same copy."""
-        origin, writer = int(cell[_ORIGIN]), int(cell[_WRITER])
+        origin, writer = int(cell[_ORIGIN]), int(cell[_BEFORE if kind == "wiped" else _WRITER])
         whose = self._writes[origin] if origin >= 0 else None
         via = self._writes[writer] if writer >= 0 else None
         copied = via is not None and via.content in ("copy", "host")

@@ -19,16 +19,7 @@ LIVES_MAX = 1024
 _AT_ONCE = 256
 """Pages followed together: what their bytes were at every moment is kept."""
 
-# Lives that launches read, beside the first launch that does.
-_READ = """
-SELECT r.page, r.life FROM (
-    SELECT page, life, first_seq AS seq FROM _touch WHERE mode = 'read'
-    UNION ALL
-    SELECT page, life, seq FROM _extent WHERE source = 'extent' AND mode = 'read'
-) AS r, _window AS w
-WHERE r.page >= 0 AND r.page < coalesce(w.kv_pages, 4294967296) AND r.life > 0 AND r.life < 4294967296
-    AND r.page NOT IN (SELECT page FROM page_life WHERE owner LIKE 'reserved:%')
-GROUP BY r.page, r.life ORDER BY min(r.seq), r.page, r.life"""
+_LIVES = "SELECT page, life FROM _doubtful ORDER BY seq, page, life"
 
 _WRITES = """
 SELECT b.seq, b.page, b.life, b.first, b.end, b.class
@@ -74,7 +65,7 @@ def fill_blemishes(connection: duckdb.DuckDBPyConnection) -> None:
     ).fetchall()[0]
     if size is None or size > POSITIONS_MAX or known_from is None:
         return
-    lives = connection.execute(_READ).fetchall()
+    lives = connection.execute(_LIVES).fetchall()
     if not lives:
         return
     moved = _moves(connection, size, known_from)

@@ -36,6 +36,8 @@ class Uses(NamedTuple):
     walked: Ints
     depth: Ints
     """Entries whose pages are read: see `_use`."""
+    whole: Ints
+    """1 where whole pages are loaded, 0 where only valid positions are."""
 
 
 class Contents(NamedTuple):
@@ -61,6 +63,19 @@ class Spans(NamedTuple):
     pair: Ints
     first: Ints
     last: Ints
+
+
+class Own(NamedTuple):
+    """How much of a page a group of uses reads that it wrote itself, beside each span of its reads."""
+
+    front: Ints
+    """Positions below this are not its own: 0 when all are, a whole page when none is known to be."""
+    valid: Ints
+    """Positions that were meant, and by then written, at the first read."""
+    whole: Ints
+    """1 where some use loads the whole page."""
+    full: Ints
+    """Seq by which it has written the whole page; FOREVER when it never did."""
 
 
 class Missing(NamedTuple):
@@ -91,6 +106,9 @@ class Touches:
         for values in (uses.start, uses.end, uses.walked, uses.depth):
             self._steady[self._group[1:][~fresh[1:] & (values[1:] < values[:-1])]] = False
         self._steady[self._group[uses.end <= uses.start]] = False
+        self._gapless = self._steady.copy()
+        """Steady groups that leave no position between one use and the next."""
+        self._gapless[self._group[1:][~fresh[1:] & (uses.start[1:] > uses.end[:-1])]] = False
 
     def pairs(self) -> tuple[Pairs, Missing]:
         """Each content beside the groups that may touch it, and what is followed without any content."""
@@ -126,6 +144,23 @@ class Touches:
             last[pair[heads]] = use[np.r_[heads[1:], len(pair)] - 1] if len(pair) else use[heads]
         found = np.flatnonzero(first <= last)
         return Spans(found, first[found], last[found])
+
+    def own(self, pairs: Pairs, reads: Spans, page_size: int) -> Own:
+        """What each span of reads owes to writes of its own group."""
+        uses, pair = self._uses, reads.pair
+        group, content = pairs.group[pair], pairs.content[pair]
+        base = self._contents.entry[content] * page_size
+        low = np.searchsorted(self._by_seq, self._seq_key(group, self._contents.seq[content], after=True))
+        high = np.searchsorted(self._by_seq, self._seq_key(group, self._contents.until[content], after=False))
+        # What it wrote before this content was published went to another page.
+        known = self._gapless[group] & (low <= self._reach(uses.end, group, base))
+        front = np.where(known, np.clip(uses.start[self.heads[group]] - base, 0, page_size), page_size)
+        filled = self._reach(uses.end, group, base + page_size - 1)
+        full = np.full(len(pair), FOREVER, np.int64)
+        written = (front == 0) & (filled < high)
+        full[written] = uses.seq[filled[written]]
+        whole = np.maximum.reduceat(uses.whole, self.heads)[group]
+        return Own(front, np.clip(uses.end[reads.first] - base, 0, page_size), whole, full)
 
     def _own(self) -> Pairs:
         """Each content beside the groups of its own row and generation."""

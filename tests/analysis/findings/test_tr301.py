@@ -65,8 +65,8 @@ def test_state_rows_under_a_tail(history: History, told: Read) -> None:
         "sentence": (
             f"launch {launch.launch} (forward) on compute covers positions 2 to 3 of page 5.2 of request 2, "
             f"where state rows of snapshot 4 still are, stored by launch {store.launch} (save_rows) on "
-            f"compute in life 1; that life ended at event {passed - 2}, its fence 1 passed at event {passed}, "
-            "and no clear stands between"
+            f"compute in life 1; that life ended at event {passed - 2}, its fence 1 passed at event "
+            f"{passed}, and no clear stands between"
         ),
         "resource_kind": "page",
         "resource_id": 5,

@@ -10,7 +10,8 @@ WITH
         JOIN _near AS x
             ON x.page = y.page AND x.life = y.life AND x.seq < y.seq AND x.stream = o.other_stream
             AND x.first < y.end AND y.first < x.end AND (x.mode = 'write' OR y.mode = 'write')
-        WHERE l.clock[x.stream + 1] < x.ordinal
+        -- Clears have a rule of their own, TR104.
+        WHERE l.clock[x.stream + 1] < x.ordinal AND NOT x.clears AND NOT y.clears
         QUALIFY row_number() OVER (PARTITION BY y.page, y.life ORDER BY y.seq, x.seq DESC) = 1
     )
 SELECT

@@ -13,4 +13,5 @@ JOIN launch AS early ON f.other_launch = early.launch
 JOIN launch AS late ON f.launch = late.launch
 JOIN _stream AS from_name ON early.stream = from_name.stream
 JOIN _stream AS to_name ON late.stream = to_name.stream
-WHERE f.finding = finding AND f.code IN ('TR101', 'TR102', 'TR202');
+WHERE f.finding = finding AND f.code IN ('TR101', 'TR102', 'TR104', 'TR202')
+    AND late.clock[early.stream + 1] < early.ordinal;

@@ -71,7 +71,7 @@ SELECT page, life FROM (
 -- The accesses of those lives.
 CREATE TABLE _near (
     seq UBIGINT, stream USMALLINT, ordinal UBIGINT, mode VARCHAR, page UINTEGER, life UINTEGER,
-    first UBIGINT, "end" UBIGINT, row USMALLINT, generation UINTEGER
+    first UBIGINT, "end" UBIGINT, row USMALLINT, generation UINTEGER, clears BOOLEAN
 );
 
 INSERT INTO _near
@@ -85,7 +85,7 @@ SELECT
         WHEN t.mode = 'read' AND u.covers = 'page' THEN w.page_size
         ELSE least(u.end, (t.index + 1) * w.page_size) - t.index * w.page_size
     END,
-    u.row, u.generation
+    u.row, u.generation, false
 FROM touched AS t
 JOIN _use AS u
     ON t.row = u.row AND t.generation = u.generation AND t.stream = u.stream
@@ -96,5 +96,5 @@ WHERE CASE t.mode
     ELSE u.end > u.start AND u.start < (t.index + 1) * w.page_size AND u.end > t.index * w.page_size
 END
 UNION ALL
-SELECT x.seq, x.stream, x.ordinal, x.mode, x.page, x.life, x.first, x.end, NULL, NULL
+SELECT x.seq, x.stream, x.ordinal, x.mode, x.page, x.life, x.first, x.end, NULL, NULL, x.source = 'clear'
 FROM _extent AS x SEMI JOIN _suspect AS s ON x.page = s.page AND x.life = s.life;

@@ -11,3 +11,11 @@ CREATE TABLE _touch (
 CREATE TABLE _unpublished (
     row USMALLINT, generation UINTEGER, index UBIGINT, stream USMALLINT, seq UBIGINT, before_seq UBIGINT
 );
+
+-- Of the launches that read a page through a row, by generation and stream: the first one, and how much of the page
+-- they wrote themselves. `front`: positions below are not their own; `valid`: positions meant at the first read;
+-- `whole`: some load the whole page; `full_seq`: the launch by which they had written all of it. Filled by Python.
+CREATE TABLE _reading (
+    page UINTEGER, life UINTEGER, row USMALLINT, index UBIGINT, generation UINTEGER, stream USMALLINT,
+    first_seq UBIGINT, front UBIGINT, valid UBIGINT, whole BOOLEAN, full_seq UBIGINT
+);

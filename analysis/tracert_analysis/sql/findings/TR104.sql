@@ -1,0 +1,115 @@
+-- A clear is ordered after every access of the life before and before every write or load of the life it prepares.
+WITH
+    clears AS (
+        SELECT x.page, x.life, x.first, x.end, l.seq, l.launch, l.stream, l.ordinal, l.clock
+        FROM _extent AS x JOIN launch AS l ON x.seq = l.seq WHERE x.source = 'clear' AND x.life > 0
+    ),
+    touched AS (
+        SELECT page, life, stream, min(first_seq) AS first_seq, max(last_seq) AS last_seq
+        FROM _span GROUP BY page, life, stream
+    ),
+    -- Lives that are cleared when nobody holds them any more: that prepares the next.
+    ahead AS (
+        SELECT c.* FROM clears AS c
+        WHERE EXISTS (
+            FROM _unheld AS u
+            WHERE u.page = c.page AND u.life = c.life AND u.from_seq < c.seq AND coalesce(c.seq < u.until_seq, true)
+        )
+    ),
+    next_life AS (
+        SELECT c.page, c.seq, c.stream, c.ordinal, c.life, min(t.life) AS next
+        FROM ahead AS c JOIN touched AS t ON t.page = c.page AND t.life > c.life GROUP BY ALL
+    ),
+    broken AS (
+        -- The life before may still be touched.
+        SELECT
+            'before' AS reason, c.page, c.life, c.first, c.end, c.seq, c.seq AS late_seq, t.last_seq AS early_seq,
+            t.life AS other_life, NULL AS mode, NULL AS row, NULL AS generation
+        FROM clears AS c
+        ASOF JOIN (SELECT DISTINCT page, life FROM touched) AS p ON c.page = p.page AND c.life > p.life
+        JOIN touched AS t ON t.page = p.page AND t.life = p.life
+        JOIN launch AS l ON t.last_seq = l.seq
+        WHERE t.stream <> c.stream AND t.last_seq < c.seq AND c.clock[t.stream + 1] < l.ordinal
+        UNION ALL
+        -- The life itself is touched without order: by what the clear comes after, or what comes after the clear.
+        SELECT
+            CASE WHEN y.clears THEN 'late' ELSE 'early' END, y.page, y.life, greatest(x.first, y.first),
+            least(x.end, y.end), y.seq, y.seq, x.seq, y.life, CASE WHEN y.clears THEN x.mode ELSE y.mode END,
+            CASE WHEN y.clears THEN x.row ELSE y.row END, CASE WHEN y.clears THEN x.generation ELSE y.generation END
+        FROM _loose AS o
+        JOIN _near AS y ON o.seq = y.seq
+        JOIN launch AS l ON y.seq = l.seq
+        JOIN _near AS x
+            ON x.page = y.page AND x.life = y.life AND x.seq < y.seq AND x.stream = o.other_stream
+            AND x.first < y.end AND y.first < x.end AND (x.clears OR y.clears)
+        WHERE l.clock[x.stream + 1] < x.ordinal
+        UNION ALL
+        -- The next life is, though the clear prepares it.
+        SELECT
+            'next', n.page, t.life, 0, w.page_size, t.first_seq, t.first_seq, n.seq, n.life, NULL, NULL, NULL
+        FROM next_life AS n
+        JOIN touched AS t ON t.page = n.page AND t.life = n.next
+        JOIN launch AS l ON t.first_seq = l.seq
+        CROSS JOIN _window AS w
+        WHERE t.stream <> n.stream AND t.first_seq > n.seq AND l.clock[n.stream + 1] < n.ordinal
+        UNION ALL
+        -- The clear is ordered, but behind what it wipes.
+        SELECT
+            'wiped', m.page, m.life, m.first, m.end, m.clear_seq, m.clear_seq, coalesce(m.via_seq, m.origin_seq),
+            m.life, NULL, m.row, m.generation
+        FROM _met AS m WHERE m.kind = 'wiped' AND coalesce(m.via_seq, m.origin_seq) IS NOT NULL
+    ),
+    first_broken AS (
+        SELECT * FROM broken
+        QUALIFY row_number() OVER (PARTITION BY page, life ORDER BY seq, reason = 'wiped', early_seq DESC) = 1
+    )
+SELECT
+    'TR104' AS code,
+    'unordered-clear' AS name,
+    b.seq,
+    'order' AS class,
+    _confidence(
+        early.state <> 'finished' AND late.state IN ('running', 'finished') OR coalesce(m.observed, false)
+        OR b.seq IN (SELECT seq FROM _wrong),
+        w.holes OR b.reason = 'wiped' AND w.strange
+    ) AS confidence,
+    _launch_named(late.launch, late.kernel, late_name.name)
+    || CASE
+        WHEN b.reason IN ('before', 'late', 'wiped') THEN ' clears '
+        WHEN b.reason = 'next' THEN ' is the first to touch '
+        WHEN b.mode = 'write' THEN ' writes ' ELSE ' reads '
+    END
+    || CASE
+        WHEN b.reason = 'next' THEN ''
+        WHEN b.end - b.first = 1 THEN 'position ' || b.first || ' of '
+        ELSE 'positions ' || b.first || ' to ' || (b.end - 1) || ' of '
+    END
+    || 'page ' || b.page || '.' || b.life
+    || CASE b.reason WHEN 'wiped' THEN ' behind ' ELSE ', and nothing orders it after ' END
+    || _launch_named(early.launch, early.kernel, early_name.name)
+    || CASE b.reason
+        WHEN 'before' THEN ', which touches page ' || b.page || '.' || b.other_life
+        WHEN 'next' THEN ', which clears the page for it'
+        WHEN 'early' THEN ', which clears them'
+        WHEN 'late' THEN CASE b.mode WHEN 'write' THEN ', which writes them' ELSE ', which reads them' END
+        ELSE ', which put them there: ' || coalesce(m.reader, 'a launch') || ' reads zeros in their place'
+    END AS sentence,
+    'page' AS resource_kind,
+    b.page AS resource_id,
+    b.life,
+    b.row,
+    b.generation,
+    t.request,
+    late.launch,
+    late.stream,
+    early.launch AS other_launch,
+    early.stream AS other_stream,
+    b.early_seq AS other_seq
+FROM first_broken AS b
+JOIN launch AS late ON b.late_seq = late.seq
+JOIN launch AS early ON b.early_seq = early.seq
+JOIN _stream AS late_name ON late.stream = late_name.stream
+JOIN _stream AS early_name ON early.stream = early_name.stream
+LEFT JOIN _met AS m ON b.reason = 'wiped' AND m.kind = 'wiped' AND m.page = b.page AND m.life = b.life
+LEFT JOIN _tenancy AS t ON b.row = t.row AND b.generation = t.generation
+CROSS JOIN _window AS w

@@ -1,0 +1,125 @@
+-- Lives of pages in which a launch may have met bytes that it must not, with the first launch that may. All that were
+-- met are among them; a history without whole-page kernels, copies and holes has hardly any, and is looked at no more.
+CREATE VIEW _doubtful AS
+WITH RECURSIVE
+    -- What put bytes into a life by explicit extents.
+    put AS (SELECT page, life, first, "end", seq, source FROM _extent WHERE mode = 'write'),
+    -- Clears of whole pages.
+    zeroed AS (
+        SELECT x.page, x.life, x.seq FROM put AS x, _window AS w
+        WHERE x.source = 'clear' AND x.first = 0 AND x.end >= w.page_size
+        UNION ALL
+        SELECT unnest(range(least(coalesce(e.page_count, 0), coalesce(w.kv_pages, 0), 16777216)::BIGINT)), 0, e.seq
+        FROM event AS e, _window AS w WHERE e.kind = 'clear' AND e.all AND e.launch IS NOT NULL
+    ),
+    touched AS (
+        SELECT t.page, t.life, t.first_seq, CASE WHEN t.mode = 'write' THEN t.last_seq END AS dirty_seq
+        FROM _touch AS t, _window AS w
+        WHERE t.mode <> 'walk' AND t.page >= 0 AND t.page < coalesce(w.kv_pages, 4294967296)
+        UNION ALL
+        SELECT page, life, seq, CASE WHEN mode = 'write' AND source <> 'clear' THEN seq END FROM _extent
+    ),
+    lives AS (
+        SELECT page, life, min(first_seq) AS first_seq,
+            -- The last write of an earlier life.
+            max(max(dirty_seq)) OVER (
+                PARTITION BY page ORDER BY life ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+            ) AS dirty_seq
+        FROM touched GROUP BY page, life
+    ),
+    filled AS (SELECT page, life, min(full_seq) AS seq FROM _reading WHERE full_seq IS NOT NULL GROUP BY page, life),
+    -- Readers that didn't write all of what they read themselves, nor did another before.
+    partial AS (
+        SELECT r.* FROM _reading AS r LEFT JOIN filled AS f ON r.page = f.page AND r.life = f.life, _window AS w
+        WHERE coalesce(f.seq > r.first_seq, true) AND (r.front > 0 OR r.whole AND r.valid < w.page_size)
+    ),
+    helped AS (
+        SELECT p.page, p.life, p.row, p.index, p.generation, p.stream, p.first_seq, p.front, p.valid, p.whole,
+            max(x.end) FILTER (x.first = 0) AS front_end,
+            min(x.first) FILTER (x.end >= w.page_size) AS tail
+        FROM partial AS p
+        LEFT JOIN put AS x ON p.page = x.page AND p.life = x.life AND x.seq < p.first_seq
+        CROSS JOIN _window AS w
+        GROUP BY ALL
+    ),
+    blank AS (
+        SELECT l.page, l.life, min(z.seq) AS seq FROM lives AS l JOIN zeroed AS z ON l.page = z.page AND z.life <= l.life
+        WHERE coalesce(z.seq > l.dirty_seq, true)
+        GROUP BY l.page, l.life
+    ),
+    unclear AS (
+        SELECT h.* FROM helped AS h
+        LEFT JOIN blank AS b ON h.page = b.page AND h.life = b.life
+        CROSS JOIN _window AS w
+        WHERE coalesce(b.seq > h.first_seq, true) AND NOT (
+            (h.front = 0 OR coalesce(h.front_end >= h.front, false))
+            AND (NOT h.whole OR h.valid >= w.page_size OR coalesce(h.tail <= h.valid, false))
+        )
+    ),
+    -- Rows that wrote a page from where something had been put before them, and until where by then.
+    asked AS (SELECT * FROM _extent WHERE mode = 'read' AND life > 0),
+    writers AS (
+        SELECT r.page, r.life, r.row, r.generation, r.stream, r.index, r.first_seq
+        FROM _reading AS r SEMI JOIN asked AS a ON r.page = a.page AND r.life = a.life
+        LEFT JOIN put AS x ON r.page = x.page AND r.life = x.life AND x.seq < r.first_seq AND x.first = 0
+        GROUP BY r.page, r.life, r.row, r.generation, r.stream, r.index, r.first_seq, r.front
+        HAVING r.front = 0 OR max(x.end) >= r.front
+    ),
+    written AS (
+        SELECT a.seq, a.page, a.life, a.index, u.end AS reached
+        FROM (
+            SELECT a.seq, a.page, a.life, w.row, w.generation, w.stream, w.index
+            FROM asked AS a JOIN writers AS w ON a.page = w.page AND a.life = w.life AND w.first_seq < a.seq
+        ) AS a
+        ASOF JOIN _use AS u
+            ON a.row = u.row AND a.generation = u.generation AND a.stream = u.stream AND a.seq > u.seq
+    ),
+    open_reads AS (
+        SELECT a.page, a.life, a.seq, a.source FROM asked AS a
+        LEFT JOIN filled AS f ON a.page = f.page AND a.life = f.life
+        LEFT JOIN blank AS b ON a.page = b.page AND a.life = b.life
+        CROSS JOIN _window AS w
+        WHERE coalesce(f.seq > a.seq, true) AND coalesce(b.seq > a.seq, true)
+            AND NOT EXISTS (
+                FROM put AS x WHERE x.page = a.page AND x.life = a.life AND x.seq <= a.seq
+                    AND x.first <= a.first AND x.end >= a.end
+            )
+            AND NOT EXISTS (
+                FROM written AS v WHERE v.page = a.page AND v.life = a.life AND v.seq = a.seq
+                    AND v.reached >= v.index * w.page_size + a.end
+            )
+    ),
+    passed_on AS (
+        SELECT source_page, source_life, source_seq, page, life, seq FROM byte_write
+        WHERE class IN ('copy', 'host') AND source_seq IS NOT NULL
+    ),
+    begun AS (
+        SELECT page, life, first_seq AS seq FROM unclear
+        UNION
+        -- An earlier life's launch wrote after this one had begun.
+        SELECT page, life, first_seq FROM lives WHERE dirty_seq > first_seq
+        UNION
+        SELECT page, life, seq FROM open_reads WHERE source = 'extent'
+        UNION
+        SELECT p.page, p.life, p.seq FROM open_reads AS o
+        JOIN passed_on AS p ON o.page = p.source_page AND o.life = p.source_life AND o.seq = p.source_seq
+        WHERE o.source <> 'extent'
+        UNION
+        -- What a clear wiped.
+        SELECT c.page, c.life, c.seq FROM put AS c JOIN put AS x ON c.page = x.page AND c.life = x.life
+        WHERE c.source = 'clear' AND x.source <> 'clear' AND x.seq < c.seq AND x.first < c.end AND c.first < x.end
+        UNION
+        SELECT c.page, c.life, c.seq FROM put AS c JOIN _touch AS t ON c.page = t.page AND c.life = t.life
+        WHERE c.source = 'clear' AND t.mode = 'write' AND t.first_seq < c.seq
+    ),
+    reached AS (
+        SELECT page, life FROM begun
+        UNION
+        SELECT p.page, p.life FROM reached AS r JOIN passed_on AS p ON r.page = p.source_page AND r.life = p.source_life
+    )
+SELECT r.page, r.life, min(coalesce(b.seq, l.first_seq)) AS seq
+FROM reached AS r
+LEFT JOIN begun AS b ON r.page = b.page AND r.life = b.life
+LEFT JOIN lives AS l ON r.page = l.page AND r.life = l.life
+WHERE r.life > 0 AND r.page NOT IN (SELECT page FROM page_life WHERE owner LIKE 'reserved:%')
+GROUP BY r.page, r.life;

@@ -1,0 +1,122 @@
+"""Whose bytes a read meets, position by position, slowly, straight from the events of one history.
+
+Program order only; a history that starts with its first event. `met` gives, by (kind, page, life), the first
+event that meets something wrong, and the positions where it does, each with the seq of who wrote it.
+"""
+
+from typing import Any, NamedTuple
+
+from tests.analysis.history import History
+
+Met = dict[tuple[str, int, int], tuple[int, dict[int, int | None]]]
+
+
+class Byte(NamedTuple):
+    """What stands in a position: who put it there, in which life, and whose it was at first."""
+
+    life: int
+    origin: int | None
+    zero: bool = False
+    wrong: str | None = None
+    """What was wrong with it when it was copied here."""
+    wiped: int | None = None
+    """Whose it was before a clear of this life; 0 when nobody knows."""
+
+
+NOBODY = Byte(-1, None, wrong="unwritten")
+
+
+class ByteOracle:
+    """Replays a history."""
+
+    def __init__(self, history: History) -> None:
+        self.size: int = history.header["config"]["page_size"]
+        self.pages = [[NOBODY] * self.size for _ in range(history.header["config"]["kv_pages"])]
+        self.slots: dict[int, list[Byte]] = {}
+        self.rows: dict[tuple[int, int], tuple[int, int]] = {}
+        self.reserved: set[int] = set()
+        self.met: Met = {}
+        for event in history.events:
+            self._event(event)
+
+    def _event(self, event: dict[str, Any]) -> None:
+        kind, seq = event["kind"], event["seq"]
+        if kind == "alloc" and event["holder"].startswith("reserved"):
+            self.reserved.add(event["page"])
+        elif kind == "publish":
+            for index, page, life in event["entries"]:
+                self.rows[event["row"], index] = (page, life)
+        elif kind == "clear":
+            target = event.get("target") or [[page, 0, 0, self.size] for page in range(event["pages"])]
+            for page, life, first, end in target:
+                for at in range(first, end):
+                    self.pages[page][at] = self._cleared(self.pages[page][at], life, seq)
+        elif kind == "copy":
+            for source, target in zip(event["source"], event["target"], strict=True):
+                taken = self._taken(source[0], source[1], source[2], source[3])
+                self.pages[target[0]][target[2] : target[3]] = [
+                    byte._replace(life=target[1]) for byte in taken
+                ]
+        elif kind == "offload":
+            for slot, page, life in event["entries"]:
+                self.slots[slot] = self._taken(page, life, 0, self.size)
+        elif kind == "load":
+            unknown = [Byte(0, None, wrong="unknown")] * self.size
+            for slot, page, life in event["entries"]:
+                self.pages[page] = [byte._replace(life=life) for byte in self.slots.get(slot, unknown)]
+        elif kind == "launch":
+            self._launch(event)
+
+    def _cleared(self, byte: Byte, life: int, seq: int) -> Byte:
+        """Zeros, over what this life had put there unless that was zeros, or wrong, too."""
+        own = life > 0 and byte.life == life
+        if own and byte.wiped is not None:
+            return Byte(life, seq, zero=True, wiped=byte.wiped)
+        if own and not byte.zero and byte.wrong in (None, "unknown"):
+            return Byte(life, seq, zero=True, wiped=byte.origin or 0)
+        return Byte(life, seq, zero=True)
+
+    def _taken(self, page: int, life: int, first: int, end: int) -> list[Byte]:
+        return [
+            byte._replace(wrong=self._wrong(byte, life), wiped=None) for byte in self.pages[page][first:end]
+        ]
+
+    def _wrong(self, byte: Byte, life: int) -> str | None:
+        if byte.wrong:
+            return byte.wrong
+        return "stale" if byte.life < life and not byte.zero else None
+
+    def _launch(self, event: dict[str, Any]) -> None:
+        seq, size = event["seq"], self.size
+        reads: list[tuple[int, int, int, int, int]] = []
+        for one in event.get("uses", []):
+            for index in range(one["walked"]):
+                page, life = self.rows.get((one["row"], index), (-1, -1))
+                low = index * size
+                if not 0 <= page < len(self.pages):
+                    continue
+                for at in range(max(one["start"], low), min(one["end"], low + size)):
+                    self.pages[page][at - low] = Byte(life, seq)
+                valid = max(0, min(one["end"] - low, size))
+                reads.append((page, life, 0, size if one["covers"] == "page" else valid, valid))
+        for page, life, first, end in event.get("writes", []):
+            self.pages[page][first:end] = [Byte(life, seq)] * (end - first)
+        reads += [(page, life, first, end, end) for page, life, first, end in event.get("reads", [])]
+        for page, life, first, end, valid in reads:
+            if page not in self.reserved and life > 0:
+                self._read(seq, page, life, range(first, end), range(first, valid))
+
+    def _read(self, seq: int, page: int, life: int, covered: range, valid: range) -> None:
+        for kind, span in (("stale", covered), ("unwritten", covered), ("wiped", valid)):
+            found: dict[int, int | None] = {}
+            for at in span:
+                byte = self.pages[page][at]
+                if kind == "wiped" and byte.wiped is not None:
+                    found[at] = byte.wiped
+                elif kind != "wiped" and self._wrong(byte, life) == kind:
+                    found[at] = byte.origin
+            known = self.met.get((kind, page, life))
+            if found and known is None:
+                self.met[kind, page, life] = (seq, found)
+            elif found and known is not None and known[0] == seq:
+                known[1].update(found)

@@ -1,0 +1,202 @@
+"""TR303, torn-copy: each fault beside its sound twin."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.analysis.history import History, Launched, Page
+
+Read = Callable[[History], list[dict[str, Any]]]
+COMPUTE, TRANSFER = 1, 2
+
+
+class Tail:
+    """A cached tail, page 5, of which three positions are copied to page 6 by a transaction of two steps."""
+
+    def __init__(self, history: History) -> None:
+        self.history = history
+        self.source = history.alloc([5], "prefix:1")
+        history.forward(COMPUTE, writes=[[5, 1, 0, 3]])
+        self.target = history.alloc([6], "request:2")
+        history.hold(self.source, "transfer:7")
+        history.hold(self.target, "transfer:7")
+        history.order(COMPUTE, TRANSFER)
+        self.plan = history.event(
+            "copy_plan", transaction=7, source=[[5, 1, 0, 3]], target=[[6, 1, 0, 3]], positions=3
+        )
+
+    def copy(self, end: int = 3) -> Launched:
+        """The copy on the transfer stream."""
+        return self.history.copy(TRANSFER, [[5, 1, 0, end]], [[6, 1, 0, end]])
+
+    def learn(self) -> None:
+        """The host sees a fence behind the copy pass, and compute may use it."""
+        self.history.passed(self.history.record(TRANSFER))
+
+    def done(self) -> int:
+        """The transaction is over, and its pins are gone."""
+        seq = self.history.event("copy_done", transaction=7, source=[[5, 1, 0, 3]], target=[[6, 1, 0, 3]])
+        self.history.drop(self.source, "transfer:7", "read")
+        self.history.drop(self.target, "transfer:7", "read")
+        return seq
+
+    def evict(self) -> int:
+        """The cache gives the source up: nobody holds it then. Returns the drop."""
+        seq = self.history.drop(self.source, "prefix:1")
+        self.history.free(self.source)
+        return seq
+
+
+def granted_again(history: History) -> list[Page]:
+    """Page 5 in its second life, written on compute."""
+    pages = history.alloc([5], "request:3")
+    history.forward(COMPUTE, writes=[[*pages[0], 0, 4]])
+    return pages
+
+
+def test_a_source_that_is_unpinned_before_its_copy_has_executed(history: History, told: Read) -> None:
+    """The pins go with the first of two steps; the cache gives the page up, another request gets it."""
+    tail = Tail(history)
+    copy = tail.copy()
+    history.drop(tail.source, "transfer:7", "read")
+    dropped = tail.evict()
+    granted_again(history)
+    first, *others = told(history)
+    assert {
+        "code": "TR303",
+        "name": "torn-copy",
+        "seq": dropped,
+        "class": "content",
+        "confidence": "proven",
+        "sentence": (
+            f"nobody holds page 5.1 any more, while launch {copy.launch} (copy_pages) on transfer of "
+            "transaction 7 may still copy it to page 6.1: the host has seen no fence behind the copy pass; "
+            "it is granted again as page 5.2 to request:3"
+        ),
+        "resource_kind": "page",
+        "resource_id": 5,
+        "life": 1,
+        "launch": copy.launch,
+        "other_seq": tail.plan,
+    }.items() <= first.items()
+    assert ["TR202"] == [finding["code"] for finding in others]
+
+
+def test_a_copy_that_is_called_done_too_early(history: History, told: Read) -> None:
+    """Nothing told the host that it had executed."""
+    tail = Tail(history)
+    tail.copy()
+    tail.done()
+    dropped = tail.evict()
+    assert [("TR303", dropped)] == [(finding["code"], finding["seq"]) for finding in told(history)]
+
+
+def test_a_copy_over_two_steps_is_sound(history: History, told: Read) -> None:
+    """Pinned until its fence has passed; then the cache may give the page up, and another have it."""
+    tail = Tail(history)
+    tail.copy()
+    history.forward(COMPUTE, phase="decode")
+    tail.learn()
+    tail.done()
+    tail.evict()
+    granted_again(history)
+    assert [] == told(history)
+
+
+def test_an_eviction_under_a_pin_is_sound(history: History, told: Read) -> None:
+    """The cache gives the page up at once; the transfer holds it until it is done."""
+    tail = Tail(history)
+    tail.copy()
+    history.drop(tail.source, "prefix:1")
+    tail.learn()
+    tail.done()
+    history.free(tail.source)
+    granted_again(history)
+    assert [] == told(history)
+
+
+@pytest.mark.parametrize(("before", "codes"), [(False, []), (True, ["TR303"])])
+def test_retirement_needs_a_fence_behind_the_copy(
+    history: History, told: Read, before: bool, codes: list[str]
+) -> None:
+    """A page that waits for a fence of the copy is as good as held; an older fence is none."""
+    tail = Tail(history)
+    older = history.record(TRANSFER)
+    tail.copy()
+    fence = older if before else history.record(TRANSFER)
+    history.drop(tail.source, "transfer:7", "read")
+    history.drop(tail.source, "prefix:1")
+    history.retire(tail.source, fence)
+    assert codes == [finding["code"] for finding in told(history)]
+
+
+def test_a_source_that_changes_under_its_copy(history: History, told: Read) -> None:
+    """Its owner writes a planned position, and nothing orders that behind the copy."""
+    tail = Tail(history)
+    copy = tail.copy()
+    writer = history.forward(COMPUTE, writes=[[5, 1, 2, 4]])
+    assert [("TR101", writer.seq), ("TR303", writer.seq)] == [
+        (finding["code"], finding["seq"]) for finding in told(history)
+    ]
+    assert copy.launch == told(history)[1]["other_launch"]
+
+
+@pytest.mark.parametrize("first", [2, 3])
+def test_a_source_that_changes_in_order_is_sound(history: History, told: Read, first: int) -> None:
+    """Behind the copy everything may change; a position that isn't planned may at any time."""
+    tail = Tail(history)
+    tail.copy()
+    if first < 3:
+        history.order(TRANSFER, COMPUTE)
+    history.forward(COMPUTE, writes=[[5, 1, first, 4]])
+    tail.learn()
+    tail.done()
+    assert [] == told(history)
+
+
+def test_a_copy_that_stops_short(history: History, told: Read) -> None:
+    """It is called done with two of three positions."""
+    tail = Tail(history)
+    tail.copy(end=2)
+    tail.learn()
+    done = tail.done()
+    (finding,) = told(history)
+    assert ("TR303", done, 6, 1) == (
+        finding["code"],
+        finding["seq"],
+        finding["resource_id"],
+        finding["life"],
+    )
+    assert (
+        "the copy of transaction 7 to page 6.1 is called done with 2 of 3 positions copied"
+        == finding["sentence"]
+    )
+
+
+def test_a_copy_in_two_pieces_is_sound(history: History, told: Read) -> None:
+    """Each step copies some positions."""
+    tail = Tail(history)
+    tail.copy(end=2)
+    history.copy(TRANSFER, [[5, 1, 2, 3]], [[6, 1, 2, 3]])
+    tail.learn()
+    tail.done()
+    assert [] == told(history)
+
+
+def test_a_history_that_ends_before_the_copy_is_done_is_sound(history: History, told: Read) -> None:
+    """What comes next isn't known."""
+    tail = Tail(history)
+    tail.copy(end=2)
+    assert [] == told(history)
+
+
+def test_a_copy_without_a_plan_may_let_go_at_once(history: History, told: Read) -> None:
+    """A fork on one stream: what writes the page next comes behind the copy."""
+    source = history.alloc([5], "request:1")
+    history.forward(COMPUTE, writes=[[5, 1, 0, 3]])
+    history.alloc([6], "request:2")
+    history.copy(COMPUTE, [[5, 1, 0, 3]], [[6, 1, 0, 3]])
+    history.give_back(source, "request:1")
+    granted_again(history)
+    assert [] == told(history)
