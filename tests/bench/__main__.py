@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-PARTS = ("record", "recording", "reader", "serving")
+PARTS = ("record", "recording", "reader", "serving", "prefixes")
 
 
 def main() -> int:

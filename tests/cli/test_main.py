@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,12 @@ def test_no_arguments_print_the_help(capsys: pytest.CaptureFixture[str]) -> None
     for name in COMMANDS:
         assert f"  {name} " in text
     assert "Say what a finding means" in text
+
+
+def test_the_version_is_the_package_s(capsys: pytest.CaptureFixture[str]) -> None:
+    """One line, exit code 0, no command run."""
+    assert run(["--version"]) == 0
+    assert capsys.readouterr().out == f"tracert {version('tracert')}\n"
 
 
 @pytest.mark.parametrize("name", COMMANDS)

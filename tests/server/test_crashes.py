@@ -132,6 +132,7 @@ def test_health_is_503_while_the_engine_is_down(start_server: StartServer) -> No
         refused = http.post("/v1/completions", json={"prompt": "a"})
         dump = http.post("/debug/dump")
         metrics = http.get("/metrics")
+        assert http.get("/v1/models").json()["data"][0]["id"] == MODEL, "what is served has not changed"
     for answer in (health, refused, dump):
         assert answer.status_code == 503
         error = answer.json()["error"]

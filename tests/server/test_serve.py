@@ -106,7 +106,7 @@ def test_the_ready_line_comes_once_and_says_where(start_server: StartServer) -> 
 
 
 def test_health_answers_while_the_model_loads(tmp_path: Path) -> None:
-    """Before the ready line HTTP is up: 503, starting."""
+    """Before the ready line HTTP is up: 503, starting; no model is listed yet, and for the same reason."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     settings = json.dumps({"model": MODEL, "port": port})
@@ -128,6 +128,9 @@ def test_health_answers_while_the_model_loads(tmp_path: Path) -> None:
         assert health.status_code == 503
         assert health.json()["status"] == "starting"
         assert health.json()["error"]["code"] == "engine_starting"
+        for path in ("/v1/models", f"/v1/models/{MODEL}"):
+            models = httpx.get(f"http://127.0.0.1:{port}{path}", trust_env=False)
+            assert (models.status_code, models.json()["error"]) == (503, health.json()["error"])
     finally:
         process.terminate()
         assert process.wait(10) == 0

@@ -9,6 +9,7 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from typing import Annotated
 
 import typer
 
@@ -54,12 +55,23 @@ def run(arguments: Sequence[str]) -> int:
         return code
 
 
+def _print_version(asked: bool) -> None:
+    if asked:
+        from importlib.metadata import PackageNotFoundError, version
+
+        try:
+            print(f"tracert {version('tracert')}")
+        except PackageNotFoundError:
+            print("tracert, not installed")
+        raise typer.Exit
+
+
 def build(arguments: Sequence[str]) -> typer.Typer:
     """The application with the one command that `arguments` start with, or with all of them for the help."""
     first = next((argument for argument in arguments if not argument.startswith("-")), None)
     names = [first] if first in COMMANDS else COMMANDS
     application = typer.Typer(add_completion=False, rich_markup_mode=None)
-    application.callback(help=__import__("tracert").__doc__)(lambda: None)
+    application.callback(help=__import__("tracert").__doc__)(_options)
     for name in names:
         part = getattr(import_module(f"tracert.cli.{name}"), name)
         if isinstance(part, typer.Typer):
@@ -67,3 +79,11 @@ def build(arguments: Sequence[str]) -> typer.Typer:
         else:
             application.command(name)(part)
     return application
+
+
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", callback=_print_version, is_eager=True)
+    ] = False,
+) -> None:
+    """What stands before the command."""

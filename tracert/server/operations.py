@@ -16,13 +16,20 @@ def routes(service: Service) -> APIRouter:
     router = APIRouter()
     supervisor = service.supervisor
 
+    def check_loaded() -> None:
+        """Until the first engine is ready it is not known that there is a model. Raises EngineLostError."""
+        if supervisor.ready is None:
+            raise supervisor.lost()
+
     @router.get("/v1/models")
     async def models() -> Response:
+        check_loaded()
         return json_response({"object": "list", "data": [_model(service)]})
 
     @router.get("/v1/models/{model:path}")
     async def model(model: str) -> Response:
         service.check_model(model)
+        check_loaded()
         return json_response(_model(service))
 
     @router.get("/health")

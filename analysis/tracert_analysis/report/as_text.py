@@ -249,10 +249,15 @@ def evidence(report: Report) -> Iterator[str]:
 
 
 def reproduce(report: Report) -> Iterator[str]:
-    """The command, and the schedule that it asked for."""
+    """The command, the schedule that it asked for, and what else it takes."""
     yield from hanging("command", report.reproduce.command)
     if report.reproduce.schedule:
         yield f"schedule       {shorten(report.reproduce.schedule)}"
+    yield from hanging(
+        "requests",
+        "the same ones, in the same order: a dump has the lengths of prompts and answers (events of kind "
+        "arrive and finish), not their text",
+    )
 
 
 def behind(report: Report) -> Iterator[str]:

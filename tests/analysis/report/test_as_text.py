@@ -167,4 +167,6 @@ def test_a_report_without_finding_is_short_and_says_what_was_checked() -> None:
         "tracert: no finding\n\nNo rule is broken.\n\nverdict        confidence: none\n\n"
         "EVIDENCE\n  dump           dump.jsonl\n  10 events, seq 1 to 10; lost 0, torn 0; not truncated\n\n"
         "REPRODUCE\n  command        tracert serve\n"
+        "  requests       the same ones, in the same order: a dump has the lengths of prompts and answers "
+        "(events of\n                 kind arrive and finish), not their text\n"
     )
