@@ -1,22 +1,36 @@
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import torch
 from tracert_kernels import twins
 from tracert_kernels.dispatch import for_device
+from tracert_kernels.kv_types import KV_TYPES
 
+from tests.kernels import cover_cases
 from tests.kernels.paged import Paged, Shape, paged
 
 pytestmark = pytest.mark.gpu
 
 TOLERANCE = {torch.float32: 1e-5, torch.float16: 3e-3, torch.bfloat16: 2e-2}
-DTYPES = pytest.mark.parametrize("dtype", list(TOLERANCE), ids=str)
+DTYPES = pytest.mark.parametrize("dtype", KV_TYPES.values(), ids=KV_TYPES.keys())
 
 
 def on_gpu(case: Paged) -> Paged:
     """The same case in device memory."""
     names = ("arena", "table", "rows", "query_start", "context", "token_row", "position", "queries")
     return replace(case, **{name: getattr(case, name).cuda() for name in names})
+
+
+class OnGpu:
+    """The GPU's attention for arguments on the host."""
+
+    def paged_attention(self, out: torch.Tensor, *arguments: Any, **named: Any) -> None:
+        """As the kernel, but that `out` comes back from the device."""
+        on_device = [each.cuda() if isinstance(each, torch.Tensor) else each for each in arguments]
+        answers = out.cuda()
+        for_device("cuda").paged_attention(answers, *on_device, **named)
+        out.copy_(answers)
 
 
 def assert_right(case: Paged) -> None:
@@ -72,7 +86,27 @@ def test_stored_where_the_twin_stores(dtype: torch.dtype) -> None:
     for_device("cuda").store_kv(
         key.cuda(), (key + 1).cuda(), gpu.cache, gpu.table, gpu.token_row, gpu.position
     )
-    assert torch.equal(case.arena, gpu.arena.cpu())
+    assert torch.equal(case.arena.view(torch.uint8), gpu.arena.cpu().view(torch.uint8))
+
+
+@DTYPES
+def test_covers(dtype: torch.dtype) -> None:
+    """A NaN in a dead tail is seen by whole-page decode alone, and only among values."""
+    cover_cases.check_poisoned(OnGpu(), dtype, torch.float32, prefix=0, alone=False)
+    cover_cases.check_poisoned(OnGpu(), dtype, torch.bfloat16, prefix=0, alone=True)
+    cover_cases.check_dead_keys(OnGpu(), dtype)
+    cover_cases.check_finite(OnGpu(), dtype, prefix=0)
+
+
+@DTYPES
+def test_positions_cleared(dtype: torch.dtype) -> None:
+    """Byte for byte what the twin does."""
+    first = paged([(300, 1)], Shape(64, dtype=dtype), garbage=7.0).arena
+    second = first.cuda()
+    pages, positions = (torch.tensor(ids, dtype=torch.int32) for ids in ([1, 3, 2], [5, 0, 64]))
+    twins.clear_positions(first, pages, positions)
+    for_device("cuda").clear_positions(second, pages.cuda(), positions.cuda())
+    assert torch.equal(first.view(torch.uint8), second.cpu().view(torch.uint8))
 
 
 def test_pages_copied_and_cleared() -> None:

@@ -11,11 +11,11 @@ import pytest
 import torch
 import triton
 from tracert_kernels import triton_kernels
-from tracert_kernels.kv_types import Covers
+from tracert_kernels.kv_types import KV_TYPES, Covers
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 
-from tests.kernels.paged import Shape, paged
+from tests.kernels.paged import FLOATS, Shape, paged
 
 # Shared memory that one program may have: CUDA C++ Programming Guide, technical specifications.
 SHARED_BYTES_MAX = {80: 163 * 1024, 90: 227 * 1024, 100: 227 * 1024, 120: 99 * 1024}
@@ -25,10 +25,12 @@ NAMES = {
     torch.float32: "fp32",
     torch.bfloat16: "bf16",
     torch.float16: "fp16",
+    torch.float8_e4m3fn: "fp8e4nv",
+    torch.int8: "i8",
     torch.int32: "i32",
     torch.uint8: "u8",
 }
-DTYPES = pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16], ids=str)
+DTYPES = pytest.mark.parametrize("dtype", KV_TYPES.values(), ids=KV_TYPES.keys())
 
 
 class CompileOnly:
@@ -94,17 +96,32 @@ def assert_cubins(kernel: CompileOnly, count: int) -> None:
         assert compiled.metadata.shared <= SHARED_BYTES_MAX[kernel.capability]
 
 
+def skip_without_fp8(kernel: CompileOnly, dtype: torch.dtype) -> None:
+    """Before compute capability 8.9 a GPU has no e4m3, and the engine refuses such pages."""
+    if dtype == torch.float8_e4m3fn and kernel.capability < 89:
+        pytest.skip("no e4m3 on this GPU")
+
+
 @pytest.mark.parametrize("sequences", [[(40, 1)], [(40, 40)]], ids=["decode", "prefill"])
 @pytest.mark.parametrize(
     ("dtype", "dim"),
-    [(torch.float32, 64), (torch.float16, 64), (torch.bfloat16, 64), (torch.bfloat16, 128)],
+    [
+        (torch.float32, 64),
+        (torch.float16, 64),
+        (torch.bfloat16, 64),
+        (torch.bfloat16, 128),
+        (torch.float8_e4m3fn, 64),
+        (torch.int8, 128),
+    ],
     ids=str,
 )
 def test_paged_attention(
     kernels: dict[str, CompileOnly], dtype: torch.dtype, sequences: list[tuple[int, int]], dim: int
 ) -> None:
     """Both heights of block, both covers, every dtype, and the head size that wants most shared memory."""
-    case = paged(sequences, Shape(dtype=dtype, dim=dim))
+    skip_without_fp8(kernels["paged_attention"], dtype)
+    query_dtype = dtype if dtype in FLOATS else torch.bfloat16
+    case = paged(sequences, Shape(dtype=dtype, dim=dim), query_dtype=query_dtype)
     for covers in COVERS:
         triton_kernels.paged_attention(
             case.queries,
@@ -122,9 +139,10 @@ def test_paged_attention(
 
 @DTYPES
 def test_store_kv(kernels: dict[str, CompileOnly], dtype: torch.dtype) -> None:
-    """Keys of the cache's type and, for a narrow cache, fp32 ones."""
+    """bf16 keys and fp32 ones, whatever pages hold."""
+    skip_without_fp8(kernels["store_kv"], dtype)
     case = paged([(40, 3)], Shape(dtype=dtype))
-    for key in (case.queries[:, :2], case.queries[:, :2].float()):
+    for key in (case.queries[:, :2].bfloat16(), case.queries[:, :2].float()):
         triton_kernels.store_kv(key, key, case.cache, case.table, case.token_row, case.position)
     assert_cubins(kernels["store_kv"], 2)
 

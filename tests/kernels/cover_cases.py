@@ -1,13 +1,23 @@
 """What lies in dead tails and what each cover makes of it, for the twins and for Triton alike."""
 
+from collections.abc import Callable
+from typing import Protocol
+
 import torch
-from tracert_kernels.dispatch import Kernels
 from tracert_kernels.kv_types import Covers
 from tracert_kernels.twins.stored import narrow
 
 from tests.kernels.paged import LAYER, Paged, Shape, paged
 
 TOLERANCE = {torch.float32: 1e-5, torch.float16: 3e-3, torch.bfloat16: 2e-2}
+
+
+class Kernels(Protocol):
+    """What is tested."""
+
+    @property
+    def paged_attention(self) -> Callable[..., None]:
+        """As of the twins."""
 
 
 def attend(kernels: Kernels, case: Paged, covers: Covers) -> torch.Tensor:

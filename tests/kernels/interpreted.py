@@ -8,22 +8,36 @@ from collections.abc import Iterator
 import pytest
 import torch
 from tracert_kernels import triton_kernels, twins
-from tracert_kernels.kv_types import Covers
+from tracert_kernels.kv_types import KV_TYPES, Covers
+from tracert_kernels.twins.stored import widened
 
-from tests.kernels import access_cases, bf16, cover_cases
+from tests.kernels import access_cases, cover_cases, narrow_floats
 from tests.kernels.paged import Paged, Shape, paged
 
 TOLERANCE = {torch.float32: 1e-5, torch.float16: 3e-3, torch.bfloat16: 2e-2}
 COVERS: tuple[Covers, ...] = ("valid", "page")
-DTYPES = pytest.mark.parametrize("dtype", list(TOLERANCE), ids=str)
+DTYPES = pytest.mark.parametrize("dtype", KV_TYPES.values(), ids=KV_TYPES.keys())
 
 
 @pytest.fixture(autouse=True)
-def _right_bf16() -> Iterator[None]:
-    """bf16 as a GPU computes it."""
+def _right_floats() -> Iterator[None]:
+    """bf16 and fp8 as a GPU computes them."""
     with pytest.MonkeyPatch.context() as patch:
-        bf16.repair(patch)
+        narrow_floats.repair(patch)
         yield
+
+
+def as_bytes(memory: torch.Tensor) -> torch.Tensor:
+    """What lies in memory."""
+    return memory.view(torch.uint8)
+
+
+def alike(expected: torch.Tensor, actual: torch.Tensor, dim: int) -> None:
+    """The same bytes, but that one NaN is as good as another."""
+    if expected.dtype == torch.int8:
+        assert torch.equal(expected[..., :dim], actual[..., :dim])
+    of = [widened(memory, dim, torch.float32) for memory in (expected, actual)]
+    torch.testing.assert_close(*of, rtol=0, atol=0, equal_nan=True)
 
 
 def assert_alike(case: Paged) -> None:
@@ -73,10 +87,11 @@ def test_attention_over_shapes(page_size: int, dim: int, kv_heads: int, groups: 
     assert_alike(paged([(90, 1), (20, 4)], Shape(page_size, kv_heads, groups, dim)))
 
 
-@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16], ids=str)
-def test_fp32_queries_over_a_narrow_cache(dtype: torch.dtype) -> None:
-    """fp32 queries are answered to fp32's precision."""
-    assert_alike(paged([(50, 1), (40, 11)], Shape(dtype=dtype), query_dtype=torch.float32))
+@DTYPES
+@pytest.mark.parametrize("query_dtype", list(TOLERANCE), ids=str)
+def test_queries_of_one_type_over_a_cache_of_another(dtype: torch.dtype, query_dtype: torch.dtype) -> None:
+    """Answers are as precise as the queries are, whatever the cache holds."""
+    assert_alike(paged([(50, 1), (40, 11)], Shape(dtype=dtype), query_dtype=query_dtype))
 
 
 @DTYPES
@@ -89,8 +104,26 @@ def test_stored_where_the_twin_stores(sequences: list[tuple[int, int]], dtype: t
     key, value = wide[:, 2:4], wide[:, 4:6]
     twins.store_kv(key, value, first.cache, first.table, first.token_row, first.position)
     triton_kernels.store_kv(key, value, second.cache, second.table, second.token_row, second.position)
-    assert not torch.equal(paged(sequences, Shape(dtype=dtype, dim=16), garbage=5.0).arena, second.arena)
-    assert torch.equal(first.arena, second.arena)
+    before = paged(sequences, Shape(dtype=dtype, dim=16), garbage=5.0).arena
+    assert not torch.equal(as_bytes(before), as_bytes(second.arena))
+    assert torch.equal(as_bytes(first.arena), as_bytes(second.arena))
+
+
+@pytest.mark.parametrize("dtype", [torch.float8_e4m3fn, torch.int8], ids=str)
+@pytest.mark.parametrize("wide", [torch.float32, torch.bfloat16], ids=str)
+def test_eight_bits_stored_as_the_twin_does(dtype: torch.dtype, wide: torch.dtype) -> None:
+    """Large and small numbers, halves, zeros, infinities and NaN, five heads of twelve."""
+    shape = Shape(dtype=dtype, dim=12, kv_heads=5)
+    first, second = (paged([(40, 40)], shape, garbage=5.0) for _ in range(2))
+    numbers = torch.randn(40, 5, 12, generator=torch.Generator().manual_seed(1))
+    numbers *= torch.logspace(-8, 8, 40)[:, None, None]
+    numbers[0] = torch.linspace(-2.0, 2.0, 60).view(5, 12)
+    numbers[1], numbers[2] = 0.0, 449.0
+    numbers[3, 2, 4], numbers[4, 2, 4], numbers[5, 1, 3] = float("nan"), float("inf"), float("-inf")
+    numbers = numbers.to(wide)
+    twins.store_kv(numbers, -numbers, first.cache, first.table, first.token_row, first.position)
+    triton_kernels.store_kv(numbers, -numbers, second.cache, second.table, second.token_row, second.position)
+    alike(first.arena, second.arena, shape.dim)
 
 
 @pytest.mark.parametrize("page_bytes", [96, 4096, 5000])
@@ -120,7 +153,7 @@ def test_rows_published(first: int, count: int) -> None:
     assert torch.equal(tables[0], tables[1])
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
+@DTYPES
 def test_only_declared_accesses(dtype: torch.dtype) -> None:
     """The Triton kernels read and write what the twins do, and not a byte more."""
     access_cases.check_store_kv(triton_kernels, dtype, False)

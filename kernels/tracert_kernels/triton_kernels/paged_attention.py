@@ -20,6 +20,7 @@ def paged_attention_kernel(
     out,
     query,
     cache,
+    scales,
     table,
     rows,
     query_start,
@@ -38,11 +39,16 @@ def paged_attention_kernel(
     GROUPS_PADDED: tl.constexpr,
     DIM: tl.constexpr,
     DIM_PADDED: tl.constexpr,
+    WIDTH: tl.constexpr,
     QUERIES: tl.constexpr,
     KEYS: tl.constexpr,
     WHOLE_PAGES: tl.constexpr,
 ):
     """One program: QUERIES tokens of one sequence with the GROUPS heads that share one KV head.
+
+    A head's vector is WIDTH elements: where that is more than DIM, the DIM are codes, and `scales` is the
+    cache as float32, four elements each. A scale is multiplied in where it is one number a position: with
+    the scores for keys, with the weights for values, where a NaN makes NaN of a weight of 0.
 
     The grid is wide enough for any split of the tokens: sequence b's blocks begin at
     query_start[b] // QUERIES + b, so each program finds its sequence by bisection; some have nothing to do.
@@ -93,11 +99,17 @@ def paged_attention_kernel(
             valid = slot < seen
             within = slot < loaded
             page = tl.load(entries + slot // PAGE_SIZE, mask=within, other=0).to(tl.int64)
-            place_of = page * page_stride + ((slot % PAGE_SIZE) * KV_HEADS + kv_head) * DIM
+            place_of = page * page_stride + ((slot % PAGE_SIZE) * KV_HEADS + kv_head) * WIDTH
             pointer = cache + place_of[:, None] + column[None, :]
             keep = within[:, None] & inside[None, :]
-            keys = tl.load(pointer, mask=keep, other=0.0).to(queries.dtype)
+            keys = tl.load(pointer, mask=keep, other=0.0)
+            if WIDTH > DIM:
+                keys = keys.to(tl.float32)
+            keys = keys.to(queries.dtype)
             scores = tl.dot(queries, tl.trans(keys), input_precision="ieee") * factor
+            if WIDTH > DIM:
+                of_keys = tl.load(scales + (place_of + DIM) // 4, mask=within, other=0.0)
+                scores *= of_keys[None, :]
             scores = tl.where(slot[None, :] <= place[:, None], scores, float("-inf"))
             scores = tl.where(valid[None, :], scores, float("-inf"))
             # Position 0 is in the first tile and no query is blind to it: `highest` is finite from then on.
@@ -105,7 +117,14 @@ def paged_attention_kernel(
             weights = tl.exp2(scores - raised[:, None])
             kept = tl.exp2(highest - raised)
             total = total * kept + tl.sum(weights, 1)
-            values = tl.load(pointer + PAGE_SIZE * KV_HEADS * DIM, mask=keep, other=0.0).to(queries.dtype)
+            to_value = PAGE_SIZE * KV_HEADS * WIDTH
+            if WIDTH > DIM:
+                of_values = tl.load(scales + (place_of + to_value + DIM) // 4, mask=within, other=0.0)
+                weights *= of_values[None, :]
+            values = tl.load(pointer + to_value, mask=keep, other=0.0)
+            if WIDTH > DIM:
+                values = values.to(tl.float32)
+            values = values.to(queries.dtype)
             weighted = tl.dot(weights.to(queries.dtype), values, input_precision="ieee")
             summed = summed * kept[:, None] + weighted
             highest = raised
@@ -147,6 +166,7 @@ def paged_attention(
         out,
         query,
         cache,
+        cache.view(torch.float32) if cache.dtype == torch.int8 else cache,
         table,
         rows,
         query_start,
@@ -165,6 +185,7 @@ def paged_attention(
         GROUPS_PADDED=padded,
         DIM=dim,
         DIM_PADDED=max(16, triton.next_power_of_2(dim)),
+        WIDTH=cache.shape[4],
         QUERIES=queries,
         KEYS=32 if exact else 64,
         WHOLE_PAGES=covers == "page",

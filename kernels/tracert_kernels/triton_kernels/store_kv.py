@@ -10,10 +10,41 @@ from tracert_kernels.plan import Plan
 
 
 @triton.jit
+def _saturated(numbers, dtype: tl.constexpr):
+    """Numbers of another type; in fp8 what is too large becomes the largest, and NaN stays."""
+    if dtype == tl.float8e4nv:
+        numbers = numbers.to(tl.float32)
+        numbers = tl.where(numbers > 448.0, 448.0, numbers)
+        numbers = tl.where(numbers < -448.0, -448.0, numbers)
+    return numbers.to(dtype)
+
+
+@triton.jit
+def _store_scaled(
+    numbers, codes, scales, HEADS, DIM: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr
+):
+    """Heads of DIM numbers as DIM codes and, behind them, the float32 to multiply those with."""
+    row = tl.arange(0, ROWS)
+    column = tl.arange(0, COLUMNS)
+    within = (row < HEADS)[:, None] & (column < DIM)[None, :]
+    vector = tl.load(numbers + row[:, None] * DIM + column[None, :], mask=within, other=0.0).to(tl.float32)
+    scale = tl.div_rn(tl.max(tl.abs(vector), 1), tl.full([ROWS], 127.0, tl.float32))
+    # The maximum passes over NaN.
+    scale = tl.where(tl.sum((vector != vector).to(tl.int32), 1) > 0, float("nan"), scale)
+    finite = (scale > 0) & (scale < float("inf"))
+    divisor = tl.where(finite, scale, 1.0)[:, None] + tl.zeros([ROWS, COLUMNS], tl.float32)
+    code = tl.floor(tl.div_rn(tl.where(finite[:, None], vector, 0.0), divisor) + 0.5)
+    code = tl.minimum(tl.maximum(code, -127.0), 127.0)
+    tl.store(codes + row[:, None] * (DIM + 4) + column[None, :], code.to(tl.int8), mask=within)
+    tl.store(scales + (row * (DIM + 4) + DIM) // 4, scale, mask=row < HEADS)
+
+
+@triton.jit
 def store_kv_kernel(
     key,
     value,
     cache,
+    scales,
     table,
     token_row,
     position,
@@ -22,21 +53,35 @@ def store_kv_kernel(
     page_stride,
     row_stride,
     PAGE_SIZE: tl.constexpr,
-    WIDTH: tl.constexpr,
-    BLOCK: tl.constexpr,
+    HEADS: tl.constexpr,
+    DIM: tl.constexpr,
+    ROWS: tl.constexpr,
+    COLUMNS: tl.constexpr,
+    SCALED: tl.constexpr,
 ):
-    """Copy the WIDTH = Hkv * D numbers of a token's key and of its value."""
+    """Store the HEADS * DIM numbers of a token's key and of its value.
+
+    ROWS and COLUMNS are the powers of two that they fit. `scales` is the cache as float32 where SCALED.
+    """
     token = tl.program_id(0).to(tl.int64)
     row = tl.load(token_row + token).to(tl.int64)
     slot = tl.load(position + token)
     page = tl.load(table + row * row_stride + slot // PAGE_SIZE).to(tl.int64)
-    target = cache + page * page_stride + (slot % PAGE_SIZE) * WIDTH
-    lane = tl.arange(0, BLOCK)
-    within = lane < WIDTH
-    key_numbers = tl.load(key + token * key_stride + lane, mask=within)
-    tl.store(target + lane, key_numbers.to(cache.dtype.element_ty), mask=within)
-    value_numbers = tl.load(value + token * value_stride + lane, mask=within)
-    tl.store(target + PAGE_SIZE * WIDTH + lane, value_numbers.to(cache.dtype.element_ty), mask=within)
+    key += token * key_stride
+    value += token * value_stride
+    if SCALED:
+        place = page * page_stride + (slot % PAGE_SIZE) * HEADS * (DIM + 4)
+        _store_scaled(key, cache + place, scales + place // 4, HEADS, DIM, ROWS, COLUMNS)
+        place += PAGE_SIZE * HEADS * (DIM + 4)
+        _store_scaled(value, cache + place, scales + place // 4, HEADS, DIM, ROWS, COLUMNS)
+    else:
+        target = cache + page * page_stride + (slot % PAGE_SIZE) * HEADS * DIM
+        lane = tl.arange(0, ROWS * COLUMNS)
+        within = lane < HEADS * DIM
+        of_key = _saturated(tl.load(key + lane, mask=within), cache.dtype.element_ty)
+        tl.store(target + lane, of_key, mask=within)
+        of_value = _saturated(tl.load(value + lane, mask=within), cache.dtype.element_ty)
+        tl.store(target + PAGE_SIZE * HEADS * DIM + lane, of_value, mask=within)
 
 
 def store_kv(
@@ -53,11 +98,12 @@ def store_kv(
     tokens, kv_heads, dim = key.shape
     if tokens == 0:
         return
-    width = kv_heads * dim
+    scaled = cache.dtype == torch.int8
     store_kv_kernel[(tokens,)](
         key,
         value,
         cache,
+        cache.view(torch.float32) if scaled else cache,
         table,
         token_row,
         position,
@@ -66,7 +112,10 @@ def store_kv(
         cache.stride(0),
         table.stride(0),
         PAGE_SIZE=cache.shape[2],
-        WIDTH=width,
-        BLOCK=triton.next_power_of_2(width),
+        HEADS=kv_heads,
+        DIM=dim,
+        ROWS=triton.next_power_of_2(kv_heads),
+        COLUMNS=triton.next_power_of_2(dim),
+        SCALED=scaled,
         enable_fp_fusion=True,
     )

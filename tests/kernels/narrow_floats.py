@@ -1,7 +1,8 @@
-"""bf16 as a GPU computes it, for Triton's interpreter (3.9).
+"""bf16 and fp8 as a GPU computes them, for Triton's interpreter (3.9).
 
 The interpreter keeps bf16 as 16-bit integers, multiplies them as integers in `tl.dot`, and loses a carry when
-it rounds: 0.4995 becomes 0.25. Both are wrong of the interpreter, not of a kernel.
+it rounds to either: 0.4995 becomes 0.25. And it knows no NaN among fp8 numbers. All of it is wrong of the
+interpreter, not of a kernel.
 """
 
 from typing import Any
@@ -21,7 +22,7 @@ def to_float32(handle: Any) -> Any:
 
 
 def repair(patch: pytest.MonkeyPatch) -> None:
-    """Teach the interpreter bf16 for as long as `patch` lasts."""
+    """Teach the interpreter both for as long as `patch` lasts."""
     convert = interpreter._convert_float
 
     def dot(self: Any, a: Any, b: Any, d: Any, input_precision: Any, max_num_imprecise_acc: Any) -> Any:
@@ -32,7 +33,14 @@ def repair(patch: pytest.MonkeyPatch) -> None:
         if source == tl.float32 and target == tl.bfloat16:
             rounded = torch.from_numpy(np.ascontiguousarray(data)).bfloat16()
             return rounded.view(torch.int16).numpy().view(np.uint16).reshape(data.shape)
-        return convert(data, source, target, rounding_mode)
+        if source == tl.float32 and target == tl.float8e4nv:
+            rounded = torch.from_numpy(np.ascontiguousarray(data)).to(torch.float8_e4m3fn)
+            return rounded.view(torch.uint8).numpy().reshape(data.shape)
+        converted = convert(data, source, target, rounding_mode)
+        if source == tl.float8e4nv and target == tl.float32:
+            numbers = converted.view(np.float32)
+            numbers[(data.view(np.uint8) & 0x7F) == 0x7F] = np.nan
+        return converted
 
     patch.setattr(interpreter.InterpreterBuilder, "create_dot", dot)
     patch.setattr(interpreter, "_convert_float", round_right)
