@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tracert.memory.leaves import Leaves
+from tracert.memory.leaves import SLACK, Leaves
 
 
 @dataclass(eq=False)
@@ -50,3 +50,19 @@ def test_pops_the_oldest_without_children(work: list[tuple[str, int]]) -> None:
             leaves.push(node)
             queued.add(number)
         assert {other for other in range(5) if other in leaves} == queued
+
+
+def test_nodes_that_came_and_went_leave_nothing_behind() -> None:
+    """Without an eviction that would meet them, entries of nodes that are gone do not add up."""
+    leaves: Leaves[Leaf] = Leaves()
+    kept = [Leaf(number) for number in range(10)]
+    for node in kept:
+        leaves.use(node)
+        leaves.push(node)
+    for number in range(10, 5000):
+        node = Leaf(number)
+        leaves.use(node)
+        leaves.push(node)
+        leaves.forget(node)
+    assert len(leaves._heap) < 10 + 2 * SLACK
+    assert [leaves.pop() for _ in range(11)] == [*kept, None]

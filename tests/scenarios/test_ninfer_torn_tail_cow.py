@@ -1,4 +1,4 @@
-"""ninfer #210's second suspect: a prefix that is no multiple of the page, and its tail copied over two steps."""
+"""ninfer #210's second suspect: a prefix of no whole number of pages, and its tail copied over two steps."""
 
 import pytest
 

@@ -1,12 +1,17 @@
 """Nodes of a tree without children, the one used longest ago first.
 
 The heap has every leaf, perhaps under a `used` of the past, and at most one entry a node. An entry of a node
-that has got children since is thrown away when it is met, and the node is pushed again when it has none.
+that has got children since is thrown away when it is met, and the node is pushed again when it has none. What
+nobody meets, entries of nodes that are gone, is cleared out when it is the most of the heap.
 """
 
 import heapq
 from collections.abc import Sized
 from typing import Generic, Protocol, TypeVar
+
+
+SLACK = 64
+"""Entries of nodes that are gone, beside as many as there are leaves, that nobody minds."""
 
 
 class Aged(Protocol):
@@ -64,3 +69,6 @@ class Leaves(Generic[N]):
     def forget(self, node: N) -> None:
         """The node is gone, and will not be pushed again."""
         self._queued.pop(node.number, None)
+        if len(self._heap) > 2 * len(self._queued) + SLACK:
+            self._heap = [entry for entry in self._heap if entry[1] in self._queued]
+            heapq.heapify(self._heap)
