@@ -9,7 +9,6 @@ import heapq
 from collections.abc import Sized
 from typing import Generic, Protocol, TypeVar
 
-
 SLACK = 64
 """Entries of nodes that are gone, beside as many as there are leaves, that nobody minds."""
 
