@@ -27,7 +27,7 @@ class OnGpu:
 
     def paged_attention(self, out: torch.Tensor, *arguments: Any, **named: Any) -> None:
         """As the kernel, but that `out` comes back from the device."""
-        on_device = [each.cuda() if isinstance(each, torch.Tensor) else each for each in arguments]
+        on_device: list[Any] = [each.cuda() if isinstance(each, torch.Tensor) else each for each in arguments]
         answers = out.cuda()
         for_device("cuda").paged_attention(answers, *on_device, **named)
         out.copy_(answers)

@@ -57,6 +57,7 @@ def assemble(options: EngineOptions) -> Assembly:
             "--no-preflight needs the simulated device, where a launch can wait for room; use --device cpu, "
             "or leave it out"
         )
+    _require_fp8(options, kind)
     model = load_model(source, options.dtype, kind)
     config = _config(options, model)
     about = _about(options, config, model, source.name)
@@ -126,6 +127,18 @@ def _device_kind(options: EngineOptions) -> str:
     if options.device == "cpu" or options.schedule != "eager":
         return "cpu"
     return "cuda" if torch.cuda.is_available() else "cpu"
+
+
+def _require_fp8(options: EngineOptions, kind: str) -> None:
+    """ConfigError where pages are to hold what the GPU does not know: e4m3 came with capability 8.9."""
+    import torch
+
+    if options.kv_dtype == "fp8" and kind == "cuda" and torch.cuda.get_device_capability() < (8, 9):
+        major, minor = torch.cuda.get_device_capability()
+        raise ConfigError(
+            f"kv_dtype is fp8, which a GPU knows from compute capability 8.9, and this one has "
+            f"{major}.{minor}; use int8 or bf16"
+        )
 
 
 def _config(options: EngineOptions, model: Decoder) -> EngineConfig:
