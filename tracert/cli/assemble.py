@@ -157,6 +157,7 @@ def _config(options: EngineOptions, model: Decoder) -> EngineConfig:
         prefix_cache=options.prefix_cache,
         stage_copies=options.stage_copies,
         retain=options.retain,
+        host_slots=0 if options.host_kv is None else parse_size(options.host_kv) // page_bytes,
         workspace=None if options.workspace is None else parse_size(options.workspace),
         preflight=options.preflight,
         overlap=options.overlap,

@@ -61,6 +61,9 @@ class EngineOptions(msgspec.Struct, frozen=True, kw_only=True):
     retain: Annotated[
         int, "finished turns whose pages are kept for the next turn to go on in", Range(0, 2**31 - 1)
     ] = 0
+    host_kv: Annotated[
+        str | None, "pinned host memory for pages that the prefix cache evicts; none when not given"
+    ] = None
     workspace: Annotated[
         str | None,
         "memory for what launches need while they run; measured for the largest step when not given",
@@ -112,6 +115,8 @@ def make_options(values: dict[str, Any]) -> EngineOptions:
     parse_size(values.get("kv_memory", EngineOptions().kv_memory))
     if values.get("workspace") is not None:
         parse_size(values["workspace"])
+    if values.get("host_kv") is not None:
+        parse_size(values["host_kv"])
     ring = values.get("ring_events", EngineOptions().ring_events)
     if ring < 1024 or ring & (ring - 1):
         raise typer.BadParameter(f"--ring-events {ring} is no power of two of at least 1024; try 1048576")
