@@ -3,6 +3,7 @@
 from tracert.faults.fault import Fault
 from tracert.faults.ninfer_staging_reuse import NINFER_STAGING_REUSE
 from tracert.faults.ninfer_torn_tail_cow import NINFER_TORN_TAIL_COW
+from tracert.faults.ninfer_unfenced_release import NINFER_UNFENCED_RELEASE
 from tracert.faults.ninfer_unordered_publish import NINFER_UNORDERED_PUBLISH
 from tracert.faults.prefill_walks_past_row import PREFILL_WALKS_PAST_ROW
 from tracert.faults.pypto_prefill_507018 import PYPTO_PREFILL_507018
@@ -12,6 +13,7 @@ FAULTS: dict[str, Fault] = {
     for fault in (
         NINFER_UNORDERED_PUBLISH,
         NINFER_STAGING_REUSE,
+        NINFER_UNFENCED_RELEASE,
         NINFER_TORN_TAIL_COW,
         PREFILL_WALKS_PAST_ROW,
         PYPTO_PREFILL_507018,

@@ -5,6 +5,7 @@ from typing import Any
 
 from tracert.scenarios.ninfer_staging_reuse import NINFER_STAGING_REUSE
 from tracert.scenarios.ninfer_torn_tail_cow import NINFER_TORN_TAIL_COW
+from tracert.scenarios.ninfer_unfenced_release import NINFER_UNFENCED_RELEASE
 from tracert.scenarios.ninfer_unordered_publish import NINFER_UNORDERED_PUBLISH
 from tracert.scenarios.prefill_walks_past_row import PREFILL_WALKS_PAST_ROW
 from tracert.scenarios.pypto_prefill_507018 import PYPTO_PREFILL_507018
@@ -16,6 +17,7 @@ SCENARIOS: dict[str, Scenario] = {
     for scenario in (
         NINFER_UNORDERED_PUBLISH,
         NINFER_STAGING_REUSE,
+        NINFER_UNFENCED_RELEASE,
         NINFER_TORN_TAIL_COW,
         PREFILL_WALKS_PAST_ROW,
         PYPTO_PREFILL_507018,

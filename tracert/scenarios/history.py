@@ -51,10 +51,6 @@ class History:
         self.messages.append(message)
         self.turn += 1
 
-    def said(self) -> str:
-        """What the turn says, to be shown."""
-        return str(self._next().messages[-1]["content"])
-
     def _next(self) -> Turn:
         turn = self.conversation.turns[self.turn]
         return turn if isinstance(turn, Turn) else Turn(({"role": "user", "content": turn},))

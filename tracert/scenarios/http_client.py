@@ -6,7 +6,7 @@ from typing import Any
 
 import httpx
 
-from tracert.scenarios.workload import Send
+from tracert.scenarios.workload import Prompt, Send
 
 
 class RequestFailed(Exception):
@@ -40,12 +40,15 @@ class Client:
         """The text of token ids."""
         return str(self._post("/detokenize", {"tokens": list(tokens)})["prompt"])
 
-    def complete(self, send: Send, stream: bool, show: Callable[[str], None]) -> str:
-        """The text of a raw completion."""
-        made = send.prompt if isinstance(send.prompt, str) else send.prompt(self)
+    def made(self, prompt: Prompt) -> str | list[int]:
+        """A prompt as it is sent."""
+        return prompt if isinstance(prompt, str) else prompt(self)
+
+    def complete(self, send: Send, prompt: str | list[int], stream: bool, show: Callable[[str], None]) -> str:
+        """The text of a raw completion; `prompt` is what was made of that of `send`."""
         body = {
             "model": self._model,
-            "prompt": made,
+            "prompt": prompt,
             "max_tokens": send.max_tokens,
             "temperature": send.temperature,
             "seed": send.seed,

@@ -89,13 +89,18 @@ class _Run:
 
     def _run_script(self, client: Client, lane: Script) -> None:
         for request, send in lane.requests():
-            asked = self._workload.seen.get(send.name) or (
-                send.prompt if isinstance(send.prompt, str) else send.name
-            )
+            prompt = client.made(send.prompt)
+            if isinstance(prompt, str):
+                asked = prompt
+            else:
+                asked = f"({len(prompt)} tokens) {client.decode(prompt)}"
 
-            def ask(request: str = request, send: Send = send) -> str:
+            def ask(request: str = request, send: Send = send, prompt: str | list[int] = prompt) -> str:
                 return client.complete(
-                    send, lane.stream, lambda piece: self._tell(Said(lane.name, request, "piece", piece))
+                    send,
+                    prompt,
+                    lane.stream,
+                    lambda piece: self._tell(Said(lane.name, request, "piece", piece)),
                 )
 
             if not self._ask(lane.name, request, asked, ask):

@@ -4,7 +4,7 @@ Knows neither engine nor HTTP: the drivers do.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 
@@ -113,8 +113,6 @@ class Workload:
     scripts: tuple[Script, ...] = ()
     preserve_thinking: bool = False
     """Keep the reasoning of earlier turns in the rendered history (`serve --preserve-thinking`)."""
-    seen: Mapping[str, str] = field(default_factory=dict)
-    """Notes for who watches: what a request is, by its name."""
 
     @property
     def requests(self) -> int:
