@@ -57,8 +57,8 @@ def test_rotation_turns_pairs() -> None:
     turn = torch.polar(torch.ones(3, 2).double(), (position[:, None] * frequencies).double())
     turned = torch.complex(x[..., :2], x[..., 2:]) * turn[:, None]
     expected = torch.cat((turned.real, turned.imag), -1)
-    found, scratch = torch.empty_like(x), torch.empty_like(x)
-    assert found is Rotation(frequencies, 1.0, position, torch.float64)(x, found, scratch)
+    found = torch.empty_like(x)
+    assert found is Rotation(frequencies, 1.0, position, torch.float64)(x, found)
     torch.testing.assert_close(expected, found, rtol=0, atol=1e-5)
 
 
@@ -66,8 +66,8 @@ def test_attention_factor_scales() -> None:
     """Yarn's factor on cosine and sine scales what was turned."""
     frequencies, position = torch.tensor([1.0, 0.5]), torch.arange(4)
     x = torch.randn(4, 1, 4, generator=torch.Generator().manual_seed(2))
-    plain, scaled = (
-        Rotation(frequencies, factor, position, torch.float32)(x, torch.empty_like(x), torch.empty_like(x))
+    plain, one_and_a_half = (
+        Rotation(frequencies, factor, position, torch.float32)(x, torch.empty_like(x))
         for factor in (1.0, 1.5)
     )
-    torch.testing.assert_close(plain * 1.5, scaled)
+    torch.testing.assert_close(plain * 1.5, one_and_a_half)

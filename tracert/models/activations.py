@@ -1,7 +1,8 @@
 """What a forward keeps while it runs, all layers in the same bytes. Knows sizes, not what is computed.
 
 Here stands what torch lets the caller place. What it allocates by itself: the results of norms, of products
-with weights that oneDNN has packed, and of attention over one sequence; angles; the batch; logits.
+with weights that oneDNN has packed, and of attention over one sequence; heads whose halves are swapped, to
+rotate them; angles; the batch; logits.
 """
 
 from math import prod
@@ -23,8 +24,6 @@ class Activations(NamedTuple):
     """[T, hidden]"""
     rotated: torch.Tensor
     """[T, heads + kv_heads, head_dim]: queries and keys"""
-    swapped: torch.Tensor
-    """The same, halves of each head swapped"""
     query: torch.Tensor
     """[T, heads, head_dim]"""
     attended: torch.Tensor
@@ -47,7 +46,6 @@ def shapes(config: ModelConfig, layer: LayerWeights, tokens: int) -> Shapes:
     found: Shapes = {
         "residual": (tokens, config.hidden),
         "rotated": (tokens, turned, dim),
-        "swapped": (tokens, turned, dim),
         "query": (tokens, config.heads, dim),
         "attended": (tokens, config.heads, dim),
         "gated": (tokens, config.ffn),

@@ -84,12 +84,16 @@ class Decoder:
         found = activations.shapes(config, weights.layers[0], len(batch.tokens))
         room = activations.take(found, self.dtype, for_activations)
         x = torch.index_select(weights.embedding, 0, batch.tokens, out=room.residual)
+        # What all layers see alike is looked up once: it counts, at one token a step.
+        attended = room.attended.flatten(1)
+        queries, keys = room.rotated[:, : config.heads], room.rotated[:, config.heads :]
         for index, layer in enumerate(weights.layers):
-            key, value = self._project(
+            value = self._project(
                 layer, functional.rms_norm(x, shape, layer.input_norm, config.eps), rotation, room
             )
+            room.query.copy_(queries)
             pages = cache[:, index]
-            kernels.store_kv(key, value, pages, table, batch.token_row, batch.position, plan=plan)
+            kernels.store_kv(keys, value, pages, table, batch.token_row, batch.position, plan=plan)
             kernels.paged_attention(
                 room.attended,
                 room.query,
@@ -102,7 +106,7 @@ class Decoder:
                 plan=plan,
                 covers=covers,
             )
-            x += layer.output(room.attended.flatten(1), room.mixed)
+            x += layer.output(attended, room.mixed)
             x += _feed_forward(layer, functional.rms_norm(x, shape, layer.post_norm, config.eps), room)
         # A prompt's chunk that is not its last wants no logits.
         if batch.logits_index.numel() == 0:
@@ -112,8 +116,8 @@ class Decoder:
 
     def _project(
         self, layer: LayerWeights, x: torch.Tensor, rotation: Rotation, room: Activations
-    ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Keys and values [T, kv_heads, head_dim], rotated; queries [T, heads, head_dim] in `room`."""
+    ) -> torch.Tensor:
+        """Values [T, kv_heads, head_dim]; queries and keys, rotated, in `room`."""
         heads, kv_heads, dim = self.config.heads, self.config.kv_heads, self.config.head_dim
         qkv = layer.qkv(x, room.projected).view(-1, heads + 2 * kv_heads, dim)
         turned = qkv[:, : heads + kv_heads]
@@ -127,12 +131,10 @@ class Decoder:
                 1,
                 out=room.normed_heads,
             )
-        turned = rotation(turned, room.rotated, room.swapped)
-        room.query.copy_(turned[:, :heads])
-        return turned[:, heads:], qkv[:, heads + kv_heads :]
+        rotation(turned, room.rotated)
+        return qkv[:, heads + kv_heads :]
 
 
 def _feed_forward(layer: LayerWeights, x: torch.Tensor, room: Activations) -> torch.Tensor:
     gate, up = layer.gate_up(x, room.gate_up).chunk(2, -1)
-    torch.ops.aten.silu.out(gate, out=room.gated)
-    return layer.down(room.gated.mul_(up), room.mixed)
+    return layer.down(torch.mul(functional.silu(gate, inplace=True), up, out=room.gated), room.mixed)

@@ -60,7 +60,10 @@ class Linear:
         rows = x.shape[0]
         weight, bias = self._weight, self._bias
         if weight is not None and rows == 1 and self._single:
-            return _single_row(x[0], weight, bias, None if out is None else out[0])[None]
+            if out is None:
+                return _single_row(x[0], weight, bias, None)[None]
+            _single_row(x[0], weight, bias, out[0])
+            return out
         if weight is None or rows <= self._packed_rows:
             result: torch.Tensor = self._multiply(x, self._packed, bias, "none", [], "")
             return result

@@ -59,11 +59,6 @@ class Rotation:
         self._cosine = torch.cat((cosine, cosine), -1).to(dtype)[:, None]
         self._sine = torch.cat((-sine, sine), -1).to(dtype)[:, None]
 
-    def __call__(self, x: torch.Tensor, out: torch.Tensor, swapped: torch.Tensor) -> torch.Tensor:
-        """`x` [T, heads, head_dim] to `out`, feature i paired with i + head_dim / 2.
-
-        `out` and `swapped`, which is scratch, are of x's shape and contiguous.
-        """
-        torch.cat((x[..., self._half :], x[..., : self._half]), -1, out=swapped)
-        torch.mul(x, self._cosine, out=out)
-        return out.addcmul_(swapped, self._sine)
+    def __call__(self, x: torch.Tensor, out: torch.Tensor) -> torch.Tensor:
+        """`x` [T, heads, head_dim] to `out` of that shape, feature i paired with i + head_dim / 2."""
+        return torch.mul(x, self._cosine, out=out).addcmul_(x.roll(self._half, -1), self._sine)
