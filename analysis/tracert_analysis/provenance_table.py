@@ -80,6 +80,7 @@ def fill_blemishes(connection: duckdb.DuckDBPyConnection) -> None:
         found += _followed(connection, wanted, moved, size, known_from, complete=bool(complete))
         if len(found) >= LIVES_MAX:
             break
+    connection.execute("DROP TABLE _inspected")
     _insert(connection, found)
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields
 
 from tracert_analysis.answers import printable
+from tracert_analysis.report.bytes_text import bytes_lines
 from tracert_analysis.report.findings import REPEATED
 from tracert_analysis.report.phrases import (
     LISTED,
@@ -50,6 +51,7 @@ def render(report: Report, show_sql: bool = False) -> str:
         ),
         *(section(f"ROW {story.row}", row(story, report)) for story in report.rows),
         *(section(f"PAGE {story.page}", page(story, report)) for story in report.pages),
+        section("WHOSE BYTES", content(report)),
         section("WORKSPACE", workspace(report.workspace)),
         section("ACQUITTED", acquitted(report)),
         section("LAUNCHES AT THE END", streams(report.in_flight)),
@@ -154,6 +156,14 @@ def page(story: PageStory, report: Report) -> Iterator[str]:
     yield from hanging("last fence", f"{told}{cite(*story.queries[2:3])}")
     yield ""
     yield from draw(str(story.page), story.lives, *window(report), mark=report.moment)
+
+
+def content(report: Report) -> Iterator[str]:
+    """What stands in the page, who left it there, and what would only hide it."""
+    story = report.content
+    if story is not None:
+        for label, text, query in bytes_lines(story, report.names):
+            yield from hanging(label, f"{text}{cite(*story.queries[query : query + 1])}")
 
 
 def workspace(story: WorkspaceStory | None) -> Iterator[str]:

@@ -10,6 +10,7 @@ from tracert_analysis.explain import pages as explained
 from tracert_analysis.load import Dump
 from tracert_analysis.report.acquittals import acquittals
 from tracert_analysis.report.acts import Acts
+from tracert_analysis.report.content import bytes_acquittals, bytes_story
 from tracert_analysis.report.counterfactual import counterfactual
 from tracert_analysis.report.edges import ways
 from tracert_analysis.report.errors import error_fact
@@ -79,8 +80,10 @@ def build(dump: Dump, page: int | None = None) -> Report:
         pages=page_stories,
         lanes=lanes(questions),
         workspace=workspace_story(questions, seen.act, code, seen.at),
+        content=bytes_story(questions, acts, seen.shown.row if seen.shown else None, seen.act),
         acquitted=(
             *acquittals(questions, seen.act, suspect, kv_pages),
+            *bytes_acquittals(questions, seen.shown.row if seen.shown else None, seen.act),
             *workspace_acquittals(questions, seen.act, code),
         ),
         findings=tuple(finding(row, rows[0], row in seen.repetitions) for row in rows),

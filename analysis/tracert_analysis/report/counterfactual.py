@@ -1,24 +1,18 @@
 """Would the missing call have helped? Adds it to the history and checks every rule again.
 
 The call belongs to a place in the code, not to one launch: a fence is added behind every launch of the
-earlier act's kernel and stream, and a wait before the next launch of the later act's stream. A second schema
-holds that history and everything that follows from it; the dump's own tables stay as they are.
+earlier act's kernel and stream, and a wait before the next launch of the later act's stream. Where bytes are
+wrong, it is a clear before the first use of the page, or a kernel that loads no more than is valid.
 """
 
-from tracert_analysis import library
-from tracert_analysis.clocks import order_launches
 from tracert_analysis.load import Dump
-from tracert_analysis.provenance_table import fill_blemishes
+from tracert_analysis.report.again import EVENTS_MAX, checked_again, what_is_left
 from tracert_analysis.report.questions import Row
-from tracert_analysis.touch_table import fill_touches
 
-EVENTS_MAX = 300_000
-"""Checking everything again takes as long as the first time; a report of a long history does without."""
-
-SCHEMA = "counterfactual"
+BYTES = ("TR301", "TR302")
+"""Findings that a clear would have prevented."""
 
 PLACES = """
-CREATE TABLE _place AS
 SELECT DISTINCT early.kernel, early.stream, late.stream AS to_stream
 FROM main.finding f
 JOIN main.launch early ON early.launch = f.other_launch
@@ -26,12 +20,12 @@ JOIN main.launch late ON late.launch = f.launch
 WHERE early.seq < late.seq AND early.stream <> late.stream AND late.clock[early.stream + 1] < early.ordinal"""
 
 # Between two events three numbers become free: for a fence behind the one and a wait before the other.
-FENCES = """
+FENCES = f"""
 CREATE TABLE _fence AS
 SELECT (SELECT coalesce(max(fence), 0) FROM main.event) + row_number() OVER () AS fence,
     early.stream, early.ordinal, 4 * early.seq - 2 AS record_seq, late.stream AS to_stream,
     4 * late.seq - 4 AS wait_seq
-FROM (SELECT * FROM main.launch JOIN _place USING (kernel, stream)) AS early
+FROM (SELECT * FROM main.launch JOIN ({PLACES}) USING (kernel, stream)) AS early
 ASOF JOIN main.launch AS late ON early.to_stream = late.stream AND early.seq < late.seq"""
 
 ADDED = """
@@ -49,44 +43,73 @@ SELECT * REPLACE (
 ) FROM main.event
 UNION ALL BY NAME FROM _added"""
 
+CALLS = f"""
+SELECT count(*) FROM (SELECT * FROM main.launch JOIN ({PLACES}) USING (kernel, stream)) AS early
+ASOF JOIN main.launch AS late ON early.to_stream = late.stream AND early.seq < late.seq"""
+
+# A clear of each page that a finding names, just before the first launch that uses it in that life, and on
+# its stream. Ordinals are doubled: the clear takes the free one before that launch.
+CLEARS = """
+CREATE TABLE _added AS FROM main.event LIMIT 0;
+INSERT INTO _added BY NAME
+SELECT 4 * l.seq - 4 AS seq, 'clear' AS kind,
+    (SELECT max(launch) FROM main.launch) + row_number() OVER (ORDER BY l.seq) AS launch, l.stream,
+    2 * l.ordinal - 1 AS ordinal, 'clear_pages' AS kernel, u.target
+FROM (
+    SELECT s.seq, list([s.page, s.life, 0, w.page_size::BIGINT]) AS target
+    FROM (
+        SELECT f.resource_id AS page, f.life::BIGINT AS life, min(s.first_seq) AS seq
+        FROM main.finding f JOIN main._span s ON s.page = f.resource_id AND s.life = f.life
+        WHERE f.code IN ('TR301', 'TR302') GROUP BY f.resource_id, f.life
+    ) AS s, main._window AS w GROUP BY s.seq
+) AS u JOIN main.launch AS l ON l.seq = u.seq"""
+
+CLEARED = """
+CREATE VIEW event AS
+SELECT * REPLACE (
+    4 * seq - 3 AS seq, 2 * ordinal AS ordinal,
+    CASE WHEN record_seq > 0 THEN 4 * record_seq - 3 ELSE record_seq END AS record_seq
+) FROM main.event
+UNION ALL BY NAME FROM _added"""
+
+NARROWED = """
+CREATE VIEW event AS
+SELECT e.* REPLACE (list_transform(e.uses, lambda u: {
+    'row': u."row", 'generation': u.generation, 'start': u.start, 'end': u."end",
+    'walked': least(u.walked, ceil(u."end" / w.page_size)::UINTEGER), 'covers': 'valid'
+}) AS uses) FROM main.event AS e, main._window AS w"""
+
+WHOLE = "SELECT count(*) FROM main._use WHERE covers = 'page'"
+
 
 def counterfactual(dump: Dump, findings: list[Row]) -> str | None:
-    """What is left of the findings when order is added wherever it lacked, as a sentence.
+    """What is left of the findings when what lacked is added, as a sentence.
 
-    None when no finding is a lack of order between two streams, or the history is long.
+    None when no finding is a lack of order between two streams or of a clear, or the history is long.
     """
     if not findings or dump.evidence.events > EVENTS_MAX:
         return None
-    connection = dump.connection
-    connection.execute(f"CREATE SCHEMA {SCHEMA}")
-    try:
-        connection.execute(f"USE {SCHEMA}")
-        connection.execute(PLACES)
-        places = connection.execute("SELECT count(*) FROM _place").fetchall()[0][0]
-        if not places:
-            return None
-        for statement in (FENCES, ADDED, EVENTS):
-            connection.execute(statement)
-        connection.execute(library.text("tables", "_clocks"))
-        order_launches(connection)
-        library.create_state(connection)
-        fill_touches(connection)
-        fill_blemishes(connection)
-        library.create_access(connection)
-        left = [row[0] for row in connection.execute("SELECT code FROM finding").fetchall()]
-        calls = connection.execute("SELECT count(*) FROM _fence").fetchall()[0][0]
-    finally:
-        connection.execute("USE main")
-        connection.execute(f"DROP SCHEMA {SCHEMA} CASCADE")
-    return _sentence(len(findings), left, calls)
-
-
-def _sentence(before: int, left: list[str], calls: int) -> str:
-    """What the second check found."""
+    broken = sum(row["class"] != "symptom" for row in findings)
+    if findings[0]["code"] in BYTES:
+        return _bytes(dump, broken)
+    calls = dump.connection.execute(CALLS).fetchall()[0][0]
+    if not calls:
+        return None
+    left = checked_again(dump, (FENCES, ADDED, EVENTS))
     times = "once" if calls == 1 else f"in all {calls} places where this code runs"
-    checked = f"with the call added to the recorded history ({times}) and every rule checked again"
-    were = "the finding" if before == 1 else f"all {before} findings"
-    if not left:
-        return f"{checked}, {were} {'is' if before == 1 else 'are'} gone"
-    codes = ", ".join(sorted(set(left)))
-    return f"{checked}, {len(left)} of {before} findings {'is' if len(left) == 1 else 'are'} left: {codes}"
+    return (
+        f"with the call added to the recorded history ({times}) and every rule checked again, "
+        f"{what_is_left(broken, left)}"
+    )
+
+
+def _bytes(dump: Dump, before: int) -> str:
+    left = checked_again(dump, (CLEARS, CLEARED))
+    sentence = (
+        "with a clear of the page added to the recorded history before its first use, and every rule checked "
+        f"again, {what_is_left(before, left)}"
+    )
+    if not dump.connection.execute(WHOLE).fetchall()[0][0]:
+        return sentence
+    narrowed = checked_again(dump, (NARROWED,))
+    return f"{sentence}; with kernels that load valid positions only, {what_is_left(before, narrowed)}"

@@ -267,6 +267,48 @@ class WorkspaceStory:
 
 
 @dataclass(frozen=True, slots=True)
+class ByteRun:
+    """Positions `first` up to `end` of a page: who wrote them last, and whose they are."""
+
+    first: int
+    end: int
+    content: str
+    """kv, rows (a snapshot's), zero, or host where the offload lies before the history."""
+    snapshot: int | None
+    request: int | None
+    writer: Act | None
+    life: int
+    """The life in which they were written."""
+    origin: Act | None
+    """The launch that wrote them first, where a copy or the host tier brought them."""
+    origin_page: int
+    origin_life: int
+    stale: bool
+    """An earlier life's, and not zeros."""
+
+
+@dataclass(frozen=True, slots=True)
+class BytesStory:
+    """What stands in a page when the verdict's launch starts, and how the life ended whose bytes it meets."""
+
+    page: int
+    life: int
+    runs: tuple[ByteRun, ...]
+    owner: Hold | None
+    """Who held the life whose bytes they are last."""
+    ended_seq: int | None
+    fence: int | None
+    fence_passed_seq: int | None
+    clears: int | None
+    """Clears of those positions since they were written; None when nobody wrote them."""
+    nonfinite: str | None
+    """The first value that was not finite, if one was seen."""
+    masks: tuple[str, ...]
+    """What would make it go away without mending it."""
+    queries: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Lane:
     """One row's progress as the recorder had it last."""
 
@@ -363,6 +405,8 @@ class Report:
     pages: tuple[PageStory, ...]
     workspace: WorkspaceStory | None
     """None unless the verdict is about it."""
+    content: BytesStory | None
+    """None unless the verdict is about bytes."""
     lanes: tuple[Lane, ...]
     acquitted: tuple[Acquittal, ...]
     findings: tuple[Finding, ...]

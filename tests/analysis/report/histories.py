@@ -105,7 +105,7 @@ def unordered_reuse() -> History:
     source = arrive(history, 12, [9])
     history.clear(COMPUTE, [[9, source[0][1], 0, 4]])
     taken = arrive(history, 11, [5])
-    history.clear(TRANSFER, [[5, taken[0][1], 0, 4]])
+    history.forward(TRANSFER, writes=[[5, taken[0][1], 0, 4]])
     return history
 
 

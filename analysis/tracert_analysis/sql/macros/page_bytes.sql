@@ -1,11 +1,11 @@
--- Whose bytes a page has at the end: one row a run of positions that the same launch wrote last, and where a copy or
+-- Whose bytes a page has, at the end or `before` an event: one row a run of positions that the same launch wrote last, and where a copy or
 -- the host tier brought them, who wrote them first. No row for positions whose writer the history doesn't have.
 -- Columns: page, first, end, life (in which they were written), class, seq, launch, stream, kernel, origin_class,
 -- origin_page, origin_life, origin_seq, origin_launch.
-CREATE MACRO page_bytes(page) AS TABLE
+CREATE MACRO page_bytes(page, before := 4611686018427387904) AS TABLE
 WITH RECURSIVE
     followed AS (
-        SELECT p.position, page::BIGINT AS at_page, p.position AS at_position, 4611686018427387904 AS before,
+        SELECT p.position, page::BIGINT AS at_page, p.position AS at_position, before::BIGINT AS before_seq,
             NULL::UBIGINT AS seq, NULL::BIGINT AS life, NULL::VARCHAR AS class, 0 AS depth, true AS open
         FROM (SELECT unnest(range(w.page_size::BIGINT)) AS position FROM _window AS w) AS p
         UNION ALL
@@ -13,12 +13,12 @@ WITH RECURSIVE
             f.position,
             coalesce(b.source_page, f.at_page),
             CASE WHEN b.source_page IS NULL THEN f.at_position ELSE b.source_first + f.at_position - b.first END,
-            coalesce(b.source_seq, 0),
+            coalesce(b.source_seq, 0)::BIGINT,
             b.seq, b.life, b.class, f.depth + 1,
             b.source_seq IS NOT NULL
         FROM followed AS f
         JOIN byte_write AS b
-            ON b.page = f.at_page AND b.first <= f.at_position AND b.end > f.at_position AND b.seq < f.before
+            ON b.page = f.at_page AND b.first <= f.at_position AND b.end > f.at_position AND b.seq < f.before_seq
         WHERE f.open AND f.depth < 64
         QUALIFY row_number() OVER (PARTITION BY f.position ORDER BY b.seq DESC) = 1
     ),

@@ -1,0 +1,51 @@
+"""Checks every rule once more, on the recorded history with something changed.
+
+A second schema holds that history and everything that follows from it; the dump's own tables stay as they
+are.
+"""
+
+from collections.abc import Sequence
+
+from tracert_analysis import library
+from tracert_analysis.clocks import order_launches
+from tracert_analysis.load import Dump
+from tracert_analysis.provenance_table import fill_blemishes
+from tracert_analysis.touch_table import fill_touches
+
+EVENTS_MAX = 300_000
+"""Checking everything again takes as long as the first time; a report of a long history does without."""
+
+SCHEMA = "counterfactual"
+
+LEFT = "SELECT code FROM finding WHERE class <> 'symptom'"
+
+
+def checked_again(dump: Dump, statements: Sequence[str]) -> list[str]:
+    """The codes of the findings that are left when `statements` have made another `event` in an empty schema.
+
+    They name the dump's own tables as `main.event`. Symptoms don't count: what was seen stays in the history.
+    """
+    connection = dump.connection
+    connection.execute(f"CREATE SCHEMA {SCHEMA}")
+    try:
+        connection.execute(f"USE {SCHEMA}")
+        for statement in statements:
+            connection.execute(statement)
+        connection.execute(library.text("tables", "_clocks"))
+        order_launches(connection)
+        library.create_state(connection)
+        fill_touches(connection)
+        fill_blemishes(connection)
+        library.create_access(connection)
+        return [row[0] for row in connection.execute(LEFT).fetchall()]
+    finally:
+        connection.execute("USE main")
+        connection.execute(f"DROP SCHEMA {SCHEMA} CASCADE")
+
+
+def what_is_left(before: int, left: list[str]) -> str:
+    """What the second check found, of so many findings `before`."""
+    if not left:
+        return f"{'the finding is' if before == 1 else f'all {before} findings are'} gone"
+    codes = ", ".join(sorted(set(left)))
+    return f"{len(left)} of {before} findings {'is' if len(left) == 1 else 'are'} left: {codes}"

@@ -1,0 +1,167 @@
+"""Whose bytes the verdict's launch met: what stands in the page, who left it there, what acquits the rest.
+
+For findings about bytes only. A page that changed hands in order, behind a fence that had passed, with one
+owner at any moment, is a page in which everything is right but its content.
+"""
+
+from collections.abc import Iterator
+
+from tracert_analysis.explain import pages as explained
+from tracert_analysis.report.acts import Acts
+from tracert_analysis.report.questions import Questions, Row
+from tracert_analysis.report.report import Acquittal, Act, ByteRun, BytesStory, Hold, Resource
+
+CODES = ("TR301", "TR302")
+
+RUNS = """
+SELECT b.*, s.snapshot, n.request FROM page_bytes($page, before := $before) b
+LEFT JOIN (
+    SELECT launch, any_value(snapshot) AS snapshot FROM event WHERE kind = 'snapshot_save' GROUP BY launch
+) s ON s.launch = b.origin_launch
+LEFT JOIN (
+    SELECT u.seq, any_value(u.request) AS request FROM _use u GROUP BY u.seq HAVING count(*) = 1
+) n ON n.seq = b.origin_seq
+ORDER BY b.first"""
+
+OWNER = """
+SELECT holder, mode, life, from_seq, until_seq FROM holding
+WHERE page = $page AND life = $life ORDER BY until_seq DESC NULLS FIRST, from_seq DESC LIMIT 1"""
+
+RELEASE = """
+SELECT p.unheld_seq, p.fence, p.free_seq, min(f.passed_seq) AS passed_seq
+FROM page_life p LEFT JOIN fence f ON f.fence = p.fence
+WHERE p.page = $page AND p.life = $life GROUP BY ALL"""
+
+CLEARS = """
+SELECT count(*) AS clears FROM byte_write
+WHERE page = $page AND class = 'zero' AND seq > $after AND seq < $before
+    AND first < $last AND "end" > $first"""
+
+NONFINITE = """
+SELECT seq, layer, position, request FROM event
+WHERE kind = 'nonfinite' AND seq > $after AND (launch = $launch OR request = $request) ORDER BY seq LIMIT 1"""
+
+EARLIER = """
+SELECT count(*) AS checked, count(*) FILTER (NOT ordered) AS wrong FROM (
+    SELECT DISTINCT e.launch, e.stream = l.stream OR e.ordinal <= l.clock[e.stream + 1] AS ordered
+    FROM access e JOIN launch l ON l.launch = $launch
+    WHERE e.page = $page AND e.life < $life AND e.seq < l.seq AND e.certain
+)"""
+
+RELEASED = """
+SELECT count(*) AS checked, count(*) FILTER (NOT right_) AS wrong FROM (
+    SELECT p.life, p.free_seq < any_value(g.alloc_seq)
+        AND coalesce(p.fence IS NULL OR min(f.passed_seq) <= p.free_seq, false) AS right_
+    FROM page_life p JOIN page_life g ON g.page = p.page AND g.life = $life
+    LEFT JOIN fence f ON f.fence = p.fence
+    WHERE p.page = $page AND p.life < $life GROUP BY p.life, p.free_seq, p.fence
+)"""
+
+
+def bytes_story(questions: Questions, acts: Acts, root: Row | None, act: Act | None) -> BytesStory | None:
+    """What stands in the finding's page when its launch starts; None unless the verdict is about bytes."""
+    if root is None or root["code"] not in CODES or act is None:
+        return None
+    page, life = root["resource_id"], root["life"]
+    told = questions.ask(
+        f"whose bytes page {page} has at launch {act.launch}", RUNS, page=page, before=act.seq + 1
+    )
+    runs = tuple(_run(acts, row, life) for row in told.rows)
+    suspect = next((row for row in told.rows if row["origin_launch"] == root["other_launch"]), None)
+    queries = [told.query]
+    owner: Hold | None = None
+    release: Row = {}
+    clears: int | None = None
+    if suspect is not None:
+        values = {"page": suspect["origin_page"], "life": suspect["origin_life"]}
+        held = questions.ask("who held those bytes last", OWNER, **values)
+        owner = Hold(**held.first) if held.first else None
+        freed = questions.ask("how that life ended", RELEASE, **values)
+        release = freed.first or {}
+        between = questions.ask(
+            "clears of those positions between",
+            CLEARS,
+            page=page,
+            after=suspect["origin_seq"],
+            before=act.seq,
+            first=suspect["first"],
+            last=suspect["end"],
+        )
+        clears = between.first["clears"] if between.first else None
+        queries += [held.query, freed.query, between.query]
+    broken = questions.ask(
+        "the first value that was not finite",
+        NONFINITE,
+        after=act.seq,
+        launch=act.launch,
+        request=root["request"],
+    )
+    explanation = explained().get(root["code"])
+    return BytesStory(
+        page=page,
+        life=life,
+        runs=runs,
+        owner=owner,
+        ended_seq=release.get("unheld_seq"),
+        fence=release.get("fence"),
+        fence_passed_seq=release.get("passed_seq"),
+        clears=clears,
+        nonfinite=_nonfinite(broken.first),
+        masks=tuple(explanation.masks()) if explanation else (),
+        queries=(*queries, broken.query),
+    )
+
+
+def _run(acts: Acts, row: Row, life: int) -> ByteRun:
+    writer, _ = acts.launch(row["launch"])
+    origin, _ = acts.launch(row["origin_launch"])
+    return ByteRun(
+        first=row["first"],
+        end=row["end"],
+        content=row["origin_class"],
+        snapshot=row["snapshot"],
+        request=row["request"],
+        writer=writer,
+        life=row["life"],
+        origin=origin if row["origin_seq"] != row["seq"] else None,
+        origin_page=row["origin_page"],
+        origin_life=row["origin_life"],
+        stale=row["origin_class"] != "zero" and row["life"] < life,
+    )
+
+
+def _nonfinite(row: Row | None) -> str | None:
+    if row is None:
+        return None
+    layer = f"layer {row['layer']}, " if row["layer"] is not None and row["layer"] >= 0 else ""
+    place = f"position {row['position']}" if row["position"] is not None else "a position that is not told"
+    return f"{layer}{place}, seen at seq {row['seq']}"
+
+
+def bytes_acquittals(questions: Questions, root: Row | None, act: Act | None) -> Iterator[Acquittal]:
+    """Order and owners of the page's lives, where they are right."""
+    if root is None or root["code"] not in CODES or act is None:
+        return
+    page, life = root["resource_id"], root["life"]
+    resource = Resource("page", page, life)
+    told = questions.ask(
+        f"is every launch of an earlier life of page {page} ordered before launch {act.launch}?",
+        EARLIER,
+        page=page,
+        life=life,
+        launch=act.launch,
+    )
+    if told.first and told.first["checked"] and not told.first["wrong"]:
+        count = told.first["checked"]
+        why = f"order between its lives is right ({count} checked): launches of earlier ones come before"
+        yield Acquittal(resource, why, count, told.query)
+    freed = questions.ask(
+        f"was page {page} free before it was granted in life {life}?", RELEASED, page=page, life=life
+    )
+    if freed.first and freed.first["checked"] and not freed.first["wrong"]:
+        count = freed.first["checked"]
+        why = (
+            f"its earlier lives ended in order ({count} checked): each was free, its fence had passed where "
+            "it had one, before the page was granted again"
+        )
+        yield Acquittal(resource, why, count, freed.query)
