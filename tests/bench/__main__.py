@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-PARTS = ("record", "recording", "reader", "serving", "prefixes")
+PARTS = ("record", "recording", "reader", "serving", "prefixes", "kv")
 
 
 def main() -> int:
