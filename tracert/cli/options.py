@@ -25,7 +25,7 @@ COUNT = Range(1, 2**31 - 1)
 """Of what is counted or indexed in 32 bits."""
 
 
-class EngineOptions(msgspec.Struct, frozen=True, kw_only=True):
+class EngineOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Everything that an engine process needs to know to assemble itself."""
 
     model: Annotated[str, "smollm2, a Hugging Face DIR, a FILE.gguf, or tiny-random"] = "smollm2"
