@@ -28,7 +28,7 @@ def run(console: Console) -> dict[str, Any]:
             "from fp32's distribution, nats a token": f"{divergence(exact, logits):.1e}",
         }
     table = Table(f"KV pages ({len(tokens)} tokens)", *figures["fp32"])
-    for kv_type, figure in figures.items():
-        table.add_row(kv_type, *(str(number) for number in figure.values()))
+    for name, figure in figures.items():
+        table.add_row(name, *(str(number) for number in figure.values()))
     console.print(table)
     return figures
