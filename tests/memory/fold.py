@@ -24,6 +24,8 @@ class Fold:
         self.tails: dict[int, int] = {}
         """Positions that count, of nodes whose page is filled in part."""
         self.newest_node = 0
+        self.slots: dict[int, tuple[int, int]] = {}
+        """Slots of the host tier, and the page in its life that each was copied from."""
         for kind, fields in events:
             getattr(self, f"_{kind}", lambda **_: None)(**fields)
 
@@ -76,6 +78,17 @@ class Fold:
         self.epoch[row] = epoch
         for index, page, life in entries:
             self.device_row.setdefault(row, {})[index] = page, life
+
+    def _offload(self, entries: list[tuple[int, int, int]], **_: Any) -> None:
+        assert len(entries) == len({slot for slot, _, _ in entries})
+        for slot, page, life in entries:
+            assert (life, "held") == (self.life[page], self.state[page])
+            self.slots[slot] = page, life
+
+    def _load(self, entries: list[tuple[int, int, int]], **_: Any) -> None:
+        for slot, page, life in entries:
+            assert slot in self.slots, f"slot {slot} was loaded before anything was in it"
+            assert (life, "held") == (self.life[page], self.state[page])
 
     def _insert(
         self,
