@@ -157,12 +157,26 @@ def _config(options: EngineOptions, model: Decoder) -> EngineConfig:
         prefix_cache=options.prefix_cache,
         stage_copies=options.stage_copies,
         retain=options.retain,
-        host_slots=0 if options.host_kv is None else parse_size(options.host_kv) // page_bytes,
+        host_slots=_host_slots(options, page_bytes),
         workspace=None if options.workspace is None else parse_size(options.workspace),
         preflight=options.preflight,
         overlap=options.overlap,
         poison_rows=options.poison_rows,
     )
+
+
+def _host_slots(options: EngineOptions, page_bytes: int) -> int:
+    """How many pages the host tier keeps. ConfigError when it was asked for and can keep none."""
+    if options.host_kv is None:
+        return 0
+    if options.prefix_cache == "none":
+        raise ConfigError(
+            "host_kv keeps what the prefix cache evicts, and there is none: give --prefix-cache hash or radix"
+        )
+    slots = parse_size(options.host_kv) // page_bytes
+    if not slots:
+        raise ConfigError(f"host_kv is {options.host_kv}, and a page has {page_bytes} bytes: give more")
+    return slots
 
 
 def _ring(options: EngineOptions, config: EngineConfig, about: dict[str, Any]) -> Ring:

@@ -31,6 +31,13 @@ class Metrics:
         self.free_kv_pages = gauge("free_kv_pages", "KV pages that nobody holds")
         self.cached_kv_pages = gauge("cached_kv_pages", "KV pages that the prefix cache holds, in use or not")
         self.free_snapshots = gauge("free_snapshots", "Snapshot slots that nobody holds")
+        host = Gauge(
+            "tracert_host_kv_pages",
+            "Pages of host memory for what the prefix cache evicts",
+            ("state",),
+            registry=registry,
+        )
+        self.free_host_pages, self.used_host_pages = host.labels("free"), host.labels("used")
         self.requests_running = gauge("requests_running", "Requests that hold a row")
         self.requests_waiting = gauge("requests_waiting", "Requests that wait for a row or pages")
         self.requests_failed = counter(
@@ -68,6 +75,8 @@ class Metrics:
             self.free_kv_pages,
             self.cached_kv_pages,
             self.free_snapshots,
+            self.free_host_pages,
+            self.used_host_pages,
             self.requests_running,
             self.requests_waiting,
         ):
@@ -78,6 +87,8 @@ class Metrics:
         self.free_kv_pages.set(stats.free_pages)
         self.cached_kv_pages.set(stats.cached_pages)
         self.free_snapshots.set(stats.free_snapshots)
+        self.free_host_pages.set(stats.free_host_slots)
+        self.used_host_pages.set(stats.used_host_slots)
         self.requests_running.set(stats.running)
         self.requests_waiting.set(stats.waiting)
         last = self._last
