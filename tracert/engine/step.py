@@ -258,6 +258,7 @@ class Engine:
 
     def stats(self) -> Stats:
         """Gauges and counters for `/metrics`."""
+        host = None if self.host is None else self.host.stats
         return Stats(
             running=len(self.scheduler.running),
             waiting=len(self.scheduler.waiting),
@@ -267,6 +268,8 @@ class Engine:
             preemptions=self.scheduler.preemptions,
             ring_events=self.recorder.events,
             ring_lost=self.recorder.lost,
+            free_host_slots=host.free if host else 0,
+            used_host_slots=host.used if host else 0,
         )
 
     def check(self) -> None:
