@@ -1,3 +1,21 @@
+-- Pages that came back from the host tier, each with the page that was offloaded to the slot last before.
+CREATE TABLE _load (
+    seq UBIGINT, launch UBIGINT, stream USMALLINT, slot BIGINT, page BIGINT, life BIGINT,
+    source_page BIGINT, source_life BIGINT, source_seq UBIGINT
+);
+
+INSERT INTO _load
+WITH moved AS (
+    SELECT seq, kind, launch, stream, e[1] AS slot, e[2] AS page, e[3] AS life
+    FROM (
+        SELECT seq, kind, launch, stream, unnest(entries) AS e FROM event
+        WHERE kind IN ('offload', 'load') AND launch IS NOT NULL AND stream IS NOT NULL AND ordinal IS NOT NULL
+    ) WHERE len(e) = 3
+)
+SELECT l.seq, l.launch, l.stream, l.slot, l.page, l.life, o.page, o.life, o.seq
+FROM (FROM moved WHERE kind = 'load') AS l
+ASOF LEFT JOIN (FROM moved WHERE kind = 'offload') AS o ON l.slot = o.slot AND l.seq > o.seq;
+
 -- What put which bytes where: one row a launch and run of positions that it wrote. Where several cover a position, the
 -- one with the highest `seq` counts: what was there before is gone.
 CREATE VIEW byte_write (
@@ -51,16 +69,8 @@ FROM (
 ) AS c
 WHERE len(c.s) = 4 AND len(c.t) = 4
 UNION ALL
-SELECT l.seq, l.launch, l.stream, l.e[2], l.e[3], 0, w.page_size, 'host', o.e[2], o.e[3], 0, o.seq
-FROM (
-    SELECT seq, launch, stream, unnest(entries) AS e, e[1] AS slot FROM event
-    WHERE kind = 'load' AND launch IS NOT NULL AND stream IS NOT NULL AND ordinal IS NOT NULL
-) AS l
-ASOF LEFT JOIN (
-    SELECT seq, unnest(entries) AS e, e[1] AS slot FROM event WHERE kind = 'offload' AND launch IS NOT NULL
-) AS o ON l.slot = o.slot AND l.seq > o.seq
-CROSS JOIN _window AS w
-WHERE len(l.e) = 3
+SELECT l.seq, l.launch, l.stream, l.page, l.life, 0, w.page_size, 'host', l.source_page, l.source_life, 0, l.source_seq
+FROM _load AS l CROSS JOIN _window AS w
 UNION ALL
 SELECT
     e.seq, e.launch, e.stream,
