@@ -90,10 +90,8 @@ class _Run:
     def _run_script(self, client: Client, lane: Script) -> None:
         for request, send in lane.requests():
             prompt = client.made(send.prompt)
-            if isinstance(prompt, str):
-                asked = prompt
-            else:
-                asked = f"({len(prompt)} tokens) {client.decode(prompt)}"
+            asked, length = (prompt, "") if isinstance(prompt, str) else (client.decode(prompt), len(prompt))
+            asked = f"({length} tokens) {asked}" if length else asked
 
             def ask(request: str = request, send: Send = send, prompt: str | list[int] = prompt) -> str:
                 return client.complete(
