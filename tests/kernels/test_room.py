@@ -5,14 +5,19 @@ import torch
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tracert_kernels import twins
-from tracert_kernels.kv_types import KV_TYPES, stored_width
+from tracert_kernels.kv_types import KV_TYPES, Covers, stored_width
 from tracert_kernels.scratch import Scratch, ScratchShort
 
 KV_HEADS, GROUPS, DIM = 2, 2, 8
 
 
 def attend(
-    lengths: list[tuple[int, int]], shared: int, page_size: int, dtype: torch.dtype, room: int | None = None
+    lengths: list[tuple[int, int]],
+    shared: int,
+    page_size: int,
+    dtype: torch.dtype,
+    room: int | None = None,
+    covers: Covers = "valid",
 ) -> Scratch:
     """Attention of sequences (new tokens, all tokens), the first `shared` pages common, in a planned room."""
     queries, contexts = [count for count, _ in lengths], [length for _, length in lengths]
@@ -32,7 +37,7 @@ def attend(
     query = torch.zeros(sum(queries), KV_HEADS * GROUPS, DIM)
     for _ in range(2):
         twins.paged_attention(
-            torch.empty_like(query), query, cache, table, rows, start, context, 1.0, plan=plan
+            torch.empty_like(query), query, cache, table, rows, start, context, 1.0, plan=plan, covers=covers
         )
     return scratch
 
@@ -50,16 +55,21 @@ def attend(
     shared=st.integers(0, 24),
     page_size=st.sampled_from([16, 32]),
     dtype=st.sampled_from(list(KV_TYPES.values())),
+    covers=st.sampled_from(["valid", "page"]),
 )
-@example(lengths=[(1, 3000), (1, 2999)], shared=0, page_size=16, dtype=torch.float32)
+@example(lengths=[(1, 3000), (1, 2999)], shared=0, page_size=16, dtype=torch.float32, covers="page")
 @example(
-    lengths=[(1, 1500), (1, 900), (1, 900), (1, 880), (1, 160)], shared=9, page_size=16, dtype=torch.int8
+    lengths=[(1, 1500), (1, 900), (1, 900), (1, 880), (1, 160)],
+    shared=9,
+    page_size=16,
+    dtype=torch.int8,
+    covers="valid",
 )
 def test_it_is_enough(
-    lengths: list[tuple[int, int]], shared: int, page_size: int, dtype: torch.dtype
+    lengths: list[tuple[int, int]], shared: int, page_size: int, dtype: torch.dtype, covers: Covers
 ) -> None:
-    """Prompts, decoding sequences alone and together, prefixes in common or not, in every KV type."""
-    attend(lengths, shared, page_size, dtype)
+    """Prompts, decoding sequences alone and together, prefixes in common or not, in every type and cover."""
+    attend(lengths, shared, page_size, dtype, covers=covers)
 
 
 @pytest.mark.parametrize("lengths", [[(5, 37)], [(1, 37)]])
