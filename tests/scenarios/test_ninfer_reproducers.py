@@ -88,8 +88,13 @@ def test_two_lanes_share_steps(run_once: Ran) -> None:
 
 
 def test_no_turn_begins_at_a_page_s_edge(run_once: Ran) -> None:
-    """The grown prompts end inside a page, and a small lane runs beside them."""
+    """Prompts end inside a page, tails are copied in two steps, the host tier is full, a lane runs beside."""
     told = _run(run_once, "unaligned-tail", planted=False)
+    kinds = {event["kind"] for event in told.events}
+    assert {"copy_plan", "copy_done", "evict"} <= kinds
+    offloads = [event["entries"] for event in told.events if event["kind"] == "offload"]
+    assert 8 == len({slot for entries in offloads for slot, _, _ in entries}), "slots in 64 KiB"
+    assert 8 < sum(map(len, offloads))
     arrived = {event["id"]: event["prompt_tokens"] for event in told.events if event["kind"] == "arrive"}
     grown = [tokens for name, tokens in arrived.items() if name.startswith("grown")]
     assert 409 == grown[0]

@@ -75,7 +75,7 @@ SATURATED_CACHE = Reproducer(
 
 SIXTY_TURNS = Reproducer(
     note="one conversation of 60 turns that only grows",
-    options={"kv_pages": 512, "max_num_seqs": 2, "max_model_len": 8000},
+    options={"kv_pages": 512, "max_num_seqs": 2, "max_model_len": 8000, "retain": 2},
     workload=Workload(
         conversations=(
             Conversation(
@@ -88,7 +88,7 @@ SIXTY_TURNS = Reproducer(
 
 TOOLS_AND_THINKING = Reproducer(
     note="tools, streamed answers, and thinking that stays in the history",
-    options={"kv_pages": 512, "max_num_seqs": 2, "max_model_len": 4096},
+    options={"kv_pages": 512, "max_num_seqs": 2, "max_model_len": 4096, "retain": 2},
     workload=Workload(
         conversations=(_agent("thinker", tasks=3, reasoning=True),), answer_tokens=8, preserve_thinking=True
     ),
@@ -110,7 +110,13 @@ TWO_LANES = Reproducer(
 
 ROTATING_SYSTEMS = Reproducer(
     note="system prompts in rotation, tool calls and the role tool",
-    options={"kv_pages": 512, "max_num_seqs": 3, "max_model_len": 4096},
+    options={
+        "kv_pages": 512,
+        "max_num_seqs": 3,
+        "max_model_len": 4096,
+        "prefix_cache": "radix",
+        "retain": 4,
+    },
     workload=Workload(
         conversations=(
             _agent("rotating", tasks=4, systems=tuple(f"You mend {topic}." for topic in _TOPICS[:3])),
@@ -120,22 +126,34 @@ ROTATING_SYSTEMS = Reproducer(
     ),
 )
 
+
+def _grown(turn: int) -> Send:
+    """25 pages and 9 tokens more, as 114,281 = 41 (mod 64): no turn begins at a page's edge."""
+    text = "It went on and on, for the path was long. "
+    return Send(f"grown-{turn}", exactly(text, 25 * PAGE + 9 + 37 * turn), max_tokens=6)
+
+
+def _other(turn: int) -> Send:
+    """Takes the room of what was cached."""
+    return Send(f"other-{turn}", exactly(f"{turn} is another thing. ", 250), max_tokens=4)
+
+
 UNALIGNED_TAIL = Reproducer(
-    note="a prefix that ends inside a page, grown again and again, with a small side lane",
-    options={"kv_pages": 96, "max_num_seqs": 2, "max_model_len": 1024},
+    note="a prefix that ends inside a page, grown again and again, a full host tier, a small side lane",
+    options={
+        "kv_pages": 72,
+        "max_num_seqs": 2,
+        "max_model_len": 1024,
+        "prefix_cache": "radix",
+        "stage_copies": True,
+        "retain": 1,
+        "host_kv": "64K",
+    },
     workload=Workload(
         scripts=(
             Script(
                 name="grown",
-                sends=tuple(
-                    # 25 pages and 9 tokens more, as 114,281 = 41 (mod 64): no turn begins at a page's edge.
-                    Send(
-                        f"grown-{turn}",
-                        exactly("It went on and on, for the path was long. ", 25 * PAGE + 9 + 37 * turn),
-                        max_tokens=6,
-                    )
-                    for turn in range(8)
-                ),
+                sends=tuple(send for turn in range(8) for send in (_grown(turn), _other(turn))),
             ),
             Script(
                 name="side",
