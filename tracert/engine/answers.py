@@ -1,5 +1,6 @@
 """Messages about a request: its tokens, or why it can't be served."""
 
+from tracert.engine.commit import Refused
 from tracert.engine.request import Request
 from tracert.engine.runner import Drawn
 from tracert.memory.errors import WorkspaceFull
@@ -52,14 +53,9 @@ def queue_full(message: Generate, waiting: int) -> Failed:
     )
 
 
-def invalid_distribution(request: Request) -> Failed:
-    """The model's output for this request is not finite."""
-    return Failed(
-        id=request.id,
-        status=500,
-        code="invalid_distribution",
-        message="the model's output is not finite; the request was stopped",
-    )
+def not_committed(request: Request, refused: Refused) -> Failed:
+    """A result of this request did not pass a check."""
+    return Failed(id=request.id, status=500, code=refused.name.lower(), message=refused.message)
 
 
 def no_workspace(request: Request, why: WorkspaceFull) -> Failed:

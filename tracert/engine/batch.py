@@ -42,7 +42,7 @@ def prepare(
     logits_index: list[int] = []
     uses: list[RowUse] = []
     fed: list[tuple[int, int]] = []
-    for part in slices:
+    for part in (part for part in slices if part.length):
         request, row, start, end, samples = part
         tokens += request.tokens[start:end]
         if end > len(request.tokens):
@@ -64,7 +64,8 @@ def prepare(
         context=torch.tensor([use.end for use in uses], dtype=torch.int32),
         logits_index=torch.tensor(logits_index),
     )
-    sampling = [part for part in slices if part.samples]
+    # What is loaded comes behind what is computed: the forward leaves its logits at the front.
+    sampling = sorted((part for part in slices if part.samples), key=lambda part: part.length == 0)
     return Prepared(batch, slices, uses, sampling, fed, _phase(slices), covers)
 
 

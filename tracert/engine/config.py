@@ -6,6 +6,7 @@ from typing import Literal, get_args
 from tracert_kernels.kv_types import KvType
 
 from tracert.memory.prefix_cache import PrefixCacheKind
+from tracert.memory.stale_pages import StalePagesKind
 
 
 class ConfigError(ValueError):
@@ -36,6 +37,14 @@ class EngineConfig:
     """Finished turns whose pages are kept, for the next turn to go on in."""
     host_slots: int = 0
     """Pages of pinned host memory for what the prefix cache evicts."""
+    snapshots: int = 0
+    """Prompts whose state is kept, so that the same prompt needs no forward."""
+    dedicated_snapshots: bool = False
+    """Keep their state rows on pages of their own, and not in bytes of KV pages that are free."""
+    stale_pages: StalePagesKind = "inert"
+    """What keeps the bytes of a page's earlier lives from who gets it."""
+    audit: bool = False
+    """Check before every launch that each page has one role."""
     overlap: bool = False
     """Launch a step before the one before it is waited for."""
     poison_rows: bool = False
@@ -59,6 +68,11 @@ class EngineConfig:
             )
         if self.host_slots < 0:
             raise ConfigError(f"host_slots is {self.host_slots}; it must be 0, for none, or more")
+        if self.snapshots < 0:
+            raise ConfigError(f"snapshots is {self.snapshots}; it must be 0, for none, or more")
+        if self.stale_pages not in get_args(StalePagesKind):
+            known = " or ".join(get_args(StalePagesKind))
+            raise ConfigError(f"stale_pages is {self.stale_pages!r}; it must be {known}")
         if self.retain < 0:
             raise ConfigError(f"retain is {self.retain}; it must be 0, for none, or more")
         if self.kv_dtype not in ("auto", *get_args(KvType)):

@@ -6,7 +6,9 @@
     keep(request, computed)    pages that are full by now; with `ended` all that is computed
 
 A front is a retained turn, in whose last page the request goes on, or else pages of the prefix cache, whole
-ones to share and a tail to copy. Of equal ones the turn is better, for nothing is copied.
+ones to share, and behind them what the host tier has of pages that were evicted, or a tail to copy. Of equal
+ones the turn is better, for nothing is copied. A snapshot of the whole prompt is better than both: then
+nothing is left to compute, and its state row tells what comes next.
 
 Knows where fronts are kept, not when a request is admitted; rows and streams of publishes are the lanes'.
 """
@@ -15,16 +17,19 @@ from dataclasses import dataclass, field
 
 from tracert.device.device import Stream
 from tracert.engine.request import Request
+from tracert.memory.host_tier import HostTier
 from tracert.memory.pool import PagePool
 from tracert.memory.prefix_cache import PrefixCache, Tail
 from tracert.memory.retained import Retained, RetainedStore
+from tracert.memory.snapshot_store import SnapshotId, SnapshotStore
+from tracert.memory.stale_pages import StalePages
 from tracert.memory.tail_copies import TailCopies
 from tracert.record.access import Extent
 
 
 @dataclass(slots=True)
 class Front:
-    """`tokens` of a prompt, short of the last, are computed: on `shared` pages, and what `take` fills."""
+    """`tokens` of a prompt are computed: on `shared` pages, and what `take` fills."""
 
     tokens: int = 0
     shared: list[int] = field(default_factory=list)
@@ -33,6 +38,10 @@ class Front:
     """Pages after those, held by the request for writing; the last may be partly filled."""
     tail: Tail | None = None
     """A page, held by the request for reading, whose front is to be copied behind them."""
+    slots: list[int] = field(default_factory=list)
+    """Slots of the host tier, pinned, whose pages come behind the shared ones."""
+    snapshot: SnapshotId | None = None
+    """The snapshot, pinned, that pages and tail are of; without one, `tokens` are short of the last."""
     turn: Retained | None = None
     """The retained turn that the pages are of."""
 
@@ -51,9 +60,12 @@ class Fronts:
         cache: PrefixCache,
         copies: TailCopies,
         compute: Stream,
+        stale: StalePages,
         *,
         stage_on: Stream | None = None,
         retained: RetainedStore | None = None,
+        snapshots: SnapshotStore | None = None,
+        host: HostTier | None = None,
     ) -> None:
         """`compute` writes pages. Tails are copied there at once, or staged on `stage_on`."""
         self._pool = pool
@@ -61,16 +73,27 @@ class Fronts:
         self._copies = copies
         self._compute = compute
         self._stage_on = stage_on
+        self._stale = stale
         self._retained = retained
+        self._snapshots = snapshots
+        self._host = host
 
     def find(self, request: Request) -> Front:
         """The best front there is, held by the request so that making room does not take it away."""
+        snapshot = self._find_snapshot(request)
+        if snapshot is not None:
+            return snapshot
         match = self._cache.match(request.number, request.tokens, request.identity)
-        turn = self._take_turn(request, match.hit_tokens)
+        slots = self._find_on_host(request, len(match.pages))
+        reached = (len(match.pages) + len(slots)) * self._pool.page_size
+        turn = self._take_turn(request, max(match.hit_tokens, reached))
         if turn is not None:
+            self._unpin(slots)
             whole = turn.computed // self._pool.page_size
             return Front(turn.computed, turn.pages[:whole], turn.pages[whole:], turn=turn)
         self._pool.hold(match.pages, request.holder, "read")
+        if slots:
+            return Front(reached, match.pages, slots=slots)
         if match.tail is not None:
             self._pool.hold([match.tail.page], request.holder, "read")
         return Front(match.hit_tokens, match.pages, tail=match.tail)
@@ -81,6 +104,10 @@ class Fronts:
         request.shared = len(front.shared)
         request.computed = front.tokens
         request.copy = 0
+        request.snapshot = front.snapshot
+        if front.slots and self._host is not None:
+            pages = granted[: len(front.slots)]
+            self._host.load(front.slots, pages, self._pool.lives(pages))
         if front.tail is not None:
             self._copy(request, front.tail, granted[0])
         for page in front.own:
@@ -90,6 +117,9 @@ class Fronts:
         """Give back what `find` held."""
         if front.turn is not None and self._retained is not None:
             self._retained.give_back(front.turn)
+        self._unpin(front.slots)
+        if front.snapshot is not None and self._snapshots is not None:
+            self._snapshots.unpin(front.snapshot)
         if front.tail is not None:
             self._pool.drop([front.tail.page], request.holder, "read")
         self._pool.drop(front.shared, request.holder, "read")
@@ -109,7 +139,49 @@ class Fronts:
 
     def ready(self, request: Request) -> bool:
         """Has everything arrived that the request goes on from?"""
-        return not self._copies.pending(request.copy)
+        if self._copies.pending(request.copy):
+            return False
+        if request.copy:
+            request.copy = 0
+            self._restored(request, request.pages[request.shared])
+        return True
+
+    def vacated(self, request: Request) -> None:
+        """The request lost its pages: it does not start from its snapshot any more."""
+        if request.snapshot is not None and self._snapshots is not None:
+            self._snapshots.unpin(request.snapshot)
+            request.snapshot = None
+
+    def _find_on_host(self, request: Request, pages: int) -> list[int]:
+        """Slots of the host tier with the pages behind the first `pages`."""
+        if self._host is None:
+            return []
+        return self._host.find_behind(request.tokens, request.identity, pages)
+
+    def _unpin(self, slots: list[int]) -> None:
+        if self._host is not None:
+            self._host.unpin(slots)
+
+    def _find_snapshot(self, request: Request) -> Front | None:
+        """What a snapshot of the whole prompt has, held by the request."""
+        if self._snapshots is None:
+            return None
+        snapshot_id = self._snapshots.find(request.tokens, request.identity)
+        snapshot = self._snapshots.look(snapshot_id) if snapshot_id else None
+        if snapshot_id is None or snapshot is None:
+            return None
+        self._snapshots.pin(snapshot_id)
+        self._pool.hold(snapshot.held, request.holder, "read")
+        tail: Tail | None = None
+        if snapshot.tail is not None:
+            part = snapshot.positions % self._pool.page_size
+            tail = Tail(snapshot.tail, self._pool.lives([snapshot.tail])[0], part, 0)
+        return Front(snapshot.positions, list(snapshot.pages), tail=tail, snapshot=snapshot_id)
+
+    def _restored(self, request: Request, page: int) -> None:
+        """A tail was copied to a page of the request, which has its computed positions of it."""
+        end = request.computed % self._pool.page_size
+        self._stale.restored(page, self._pool.lives([page])[0], end, self._compute)
 
     def _take_turn(self, request: Request, least: int) -> Retained | None:
         """The turn that the request goes on from, if it has `least` tokens: its pages are the request's."""
@@ -131,6 +203,7 @@ class Fronts:
         if self._stage_on is None:
             fence = self._copies.direct(source, target, self._compute)
             self._pool.drop([tail.page], request.holder, "read", fence=fence)
+            self._restored(request, page)
         else:
             request.copy = self._copies.begin(request.number, source, target, self._stage_on, self._compute)
             self._pool.drop([tail.page], request.holder, "read")

@@ -12,6 +12,7 @@ from tracert.engine.fronts import Fronts
 from tracert.engine.request import Request
 from tracert.memory.block_table import BlockTable
 from tracert.memory.pool import PagePool
+from tracert.memory.stale_pages import StalePages
 from tracert.record.recorder import Recorder
 
 Evict = Callable[[int], int]
@@ -28,16 +29,20 @@ class Lanes:
         pool: PagePool,
         table: BlockTable,
         fronts: Fronts,
+        compute: Stream,
         transfer: Stream,
+        stale: StalePages,
         evict: Sequence[Evict],
     ) -> None:
-        """`evict` are asked in this order when pages are short."""
+        """`evict` are asked in this order when pages are short; `stale` is told of what is granted."""
         self._recorder = recorder
         self._device = device
         self._pool = pool
         self._table = table
         self._fronts = fronts
+        self._compute = compute
         self._transfer = transfer
+        self._stale = stale
         self._page_size = pool.page_size
         self._evict = evict
         self._published = False
@@ -50,7 +55,7 @@ class Lanes:
         if not self._make_room(count):
             self._fronts.leave(request, front)
             return False
-        self._fronts.take(request, front, self._pool.alloc(count, request.holder))
+        self._fronts.take(request, front, self._grant(request, count, request.length))
         if not request.admitted:
             request.admitted = True
             request.cached_tokens = front.tokens
@@ -66,7 +71,7 @@ class Lanes:
             return True
         if not self._make_room(count):
             return False
-        pages = self._pool.alloc(count, request.holder)
+        pages = self._grant(request, count, end)
         request.pages += pages
         assert request.row is not None
         self._table.extend(request.row, pages, self._pool.lives(pages), self._transfer)
@@ -99,6 +104,7 @@ class Lanes:
         self._pool.drop(shared, request.holder, "read", fence=self._flight)
         self._pool.drop(own, request.holder, "write", fence=self._flight)
         request.pages, request.shared, request.row = [], 0, None
+        self._fronts.vacated(request)
 
     def order_before(self, compute: Stream) -> None:
         """Let `compute` wait for what was published since the last call."""
@@ -122,6 +128,13 @@ class Lanes:
 
     def _pages(self, tokens: int) -> int:
         return -(-tokens // self._page_size)
+
+    def _grant(self, request: Request, count: int, end: int) -> list[int]:
+        """So many pages, the last of which gets the position before `end`, fit to be used."""
+        pages = self._pool.alloc(count, request.holder)
+        on_last = end - (self._pages(end) - 1) * self._page_size
+        self._stale.granted(pages, self._pool.lives(pages), on_last, self._compute)
+        return pages
 
     def _make_room(self, count: int) -> bool:
         """Are there `count` pages to grant, once what may go is gone?"""

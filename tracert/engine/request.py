@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 from tracert.memory.block_table import RowHandle
 from tracert.memory.prefix_cache import Identity
+from tracert.memory.snapshot_store import SnapshotId
 from tracert.messages.messages import Sampling
 from tracert.record.access import Holder
 
@@ -34,6 +35,10 @@ class Request:
     pages: list[int] = field(default_factory=list)
     copy: int = 0
     """The staged copy of a tail that its first slice waits for; 0 for none."""
+    snapshot: SnapshotId | None = None
+    """The snapshot, pinned, whose state row its first slice samples from."""
+    saved: SnapshotId | None = None
+    """The snapshot that was saved of its prompt; it may be gone by now."""
     row: RowHandle | None = None
     admitted: bool = False
     transaction: int | None = None

@@ -17,12 +17,14 @@ from tracert.device.device import Device, Fence, Launch, Memory, Stream
 from tracert.engine.batch import Prepared
 from tracert.engine.config import EngineConfig
 from tracert.engine.request import Request
+from tracert.engine.restore import StateRows
 from tracert.engine.rooms import Room, Rooms
 from tracert.engine.sampler import Draw, Results, allocate_results, sample, sample_room
 from tracert.engine.scheduler import Slice
 from tracert.memory.arena import Arena
 from tracert.memory.block_table import BlockTable
 from tracert.memory.errors import WorkspaceFull
+from tracert.memory.snapshot_store import SnapshotStore
 from tracert.models.batch import Batch
 from tracert.models.decoder import Decoder
 from tracert.record.access import Compute, Covers
@@ -40,7 +42,7 @@ class Drawn(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Flight:
-    """A step on its way: `launch` is the one that computes, `fence` is behind the one that draws."""
+    """A step on its way: `launch` is the one that computes, or else loads logits; `fence` is behind all."""
 
     prepared: Prepared
     launch: Launch
@@ -65,6 +67,7 @@ class Runner:
         compute: Stream,
         rooms: Rooms,
         sequences: int,
+        snapshots: SnapshotStore | None = None,
     ) -> None:
         self._device = device
         self._model = model
@@ -74,6 +77,7 @@ class Runner:
         self._rooms = rooms
         vocab = model.config.vocab
         self._logits = device.allocate(sequences * vocab * 4).view(torch.float32, (sequences, vocab))
+        self._rows = StateRows(snapshots, self._logits, vocab) if snapshots is not None else None
         self._results = (allocate_results(device, sequences), allocate_results(device, sequences))
 
     def refuses(self, slices: Sequence[Slice]) -> WorkspaceFull | None:
@@ -84,26 +88,13 @@ class Runner:
     def launch(self, prepared: Prepared, step: int) -> Flight:
         """Enqueue the step. WorkspaceFull, with nothing launched, where `refuses` says so."""
         results, before = self._results[step % 2], self._results[(step + 1) % 2]
-        rooms = [self._rooms.take(*self._forward_room(prepared.slices))]
-        launch = self._device.launch(
-            self._compute,
-            forward,
-            self._model,
-            prepared.batch,
-            prepared.fed,
-            before.token,
-            self._arena.cache,
-            self._table.memory,
-            self._logits,
-            rooms[0].argument,
-            prepared.covers,
-            access=Compute(
-                prepared.phase,
-                step,
-                uses=prepared.uses,
-                resources=("read:sampled", "write:logits") if prepared.fed else ("write:logits",),
-            ),
-        )
+        rooms: list[Room] = []
+        launches: list[Launch] = []
+        if prepared.uses:
+            rooms.append(self._rooms.take(*self._forward_room(prepared.slices)))
+            launches.append(self._forward(prepared, step, before, rooms[0]))
+        if self._rows is not None:
+            launches += self._rows.load(prepared, step)
         if prepared.sampling:
             rooms.append(self._rooms.take(self._sample_room(prepared.sampling)))
             self._device.launch(
@@ -115,7 +106,35 @@ class Runner:
                 rooms[-1].argument,
                 access=Compute("sample", step, resources=("read:logits", "write:sampled")),
             )
-        return Flight(prepared, launch, self._device.record(self._compute), results, tuple(rooms))
+        if self._rows is not None:
+            self._rows.save(prepared, step)
+        return Flight(prepared, launches[0], self._device.record(self._compute), results, tuple(rooms))
+
+    def _forward(self, prepared: Prepared, step: int, before: Results, room: Room) -> Launch:
+        return self._device.launch(
+            self._compute,
+            forward,
+            self._model,
+            prepared.batch,
+            prepared.fed,
+            before.token,
+            self._arena.cache,
+            self._table.memory,
+            self._logits,
+            room.argument,
+            prepared.covers,
+            access=Compute(
+                prepared.phase,
+                step,
+                uses=prepared.uses,
+                resources=("read:sampled", "write:logits") if prepared.fed else ("write:logits",),
+            ),
+        )
+
+    def reject(self, request: Request) -> None:
+        """The request's result was no distribution: nothing that was saved of it may be used."""
+        if self._rows is not None:
+            self._rows.reject(request)
 
     def wait(self, flight: Flight) -> Drawn:
         """Synchronise, then read. DeviceError when anything launched before has failed."""
@@ -133,7 +152,9 @@ class Runner:
         return Drawn(*(read(memory) for memory in results))
 
     def _forward_room(self, slices: Sequence[Slice]) -> tuple[int, int]:
-        layout = self._arena.layout
+        layout, slices = self._arena.layout, [part for part in slices if part.length]
+        if not slices:
+            return 0, 0
         return self._model.planned(
             [part.length for part in slices], [part.end for part in slices], layout.page_size, layout.dtype
         )

@@ -16,8 +16,9 @@ from tracert_kernels.dispatch import Kernels
 from tracert_kernels.kv_types import KV_TYPES, KvType
 
 from tracert.device.device import Device, Launch
-from tracert.engine.answers import drawn_tokens, invalid_distribution, no_workspace, queue_full, refusal
+from tracert.engine.answers import drawn_tokens, no_workspace, not_committed, queue_full, refusal
 from tracert.engine.batch import prepare
+from tracert.engine.commit import Commit, Refused
 from tracert.engine.config import EngineConfig
 from tracert.engine.fronts import Fronts
 from tracert.engine.lanes import Lanes
@@ -27,6 +28,7 @@ from tracert.engine.rooms import Rooms
 from tracert.engine.runner import Drawn, Flight, Runner, largest_step
 from tracert.engine.scheduler import Scheduler, Slice
 from tracert.memory.arena import Arena
+from tracert.memory.audit import Audit
 from tracert.memory.block_table import BlockTable
 from tracert.memory.errors import WorkspaceFull
 from tracert.memory.host_tier import HostTier
@@ -34,10 +36,13 @@ from tracert.memory.layout import KvLayout
 from tracert.memory.pool import PagePool
 from tracert.memory.prefix_cache import Identity, open_cache
 from tracert.memory.retained import RetainedStore
+from tracert.memory.snapshot_store import SnapshotStore
+from tracert.memory.stale_pages import open_policy
 from tracert.memory.tail_copies import TailCopies
 from tracert.memory.workspace import Workspace
 from tracert.messages.messages import Failed, FinishReason, Generate, Stats, Tokens
 from tracert.models.decoder import Decoder
+from tracert.record.access import Covers, Holder
 from tracert.record.recorder import Keyframe, Recorder
 
 
@@ -83,31 +88,66 @@ class Engine:
         self.cache = open_cache(config.prefix_cache, recorder, self.pool, secret=secret, spill=spill)
         self.copies = TailCopies(recorder, device, self.pool, self.arena, kernels.copy_pages)
         self.retained = RetainedStore(self.pool, config.retain) if config.retain else None
+        self.stale = open_policy(
+            config.stale_pages, device, self.arena, kernels.clear_pages, kernels.clear_positions
+        )
+        self.snapshots: SnapshotStore | None = None
+        if config.snapshots:
+            self.snapshots = SnapshotStore(
+                recorder,
+                device,
+                self.pool,
+                self.arena,
+                self.copies,
+                self.compute,
+                config.snapshots,
+                model.config.vocab,
+                dedicated=config.dedicated_snapshots,
+            )
         self.fronts = Fronts(
             self.pool,
             self.cache,
             self.copies,
             self.compute,
+            self.stale,
             stage_on=copying if config.stage_copies else None,
             retained=self.retained,
+            snapshots=self.snapshots,
             host=self.host,
         )
-        # What only a cache holds goes first, then turns, whose full pages are the cache's to give after that.
-        turns = () if self.retained is None else (self.retained.evict, self.cache.evict)
+        # What only a cache holds goes first, then turns and snapshots, whose full pages are the cache's to
+        # give after that.
+        stores = [store for store in (self.retained, self.snapshots) if store is not None]
+        others = [evict for store in stores for evict in (store.evict, self.cache.evict)]
         self.lanes = Lanes(
             recorder,
             device,
             self.pool,
             self.table,
             self.fronts,
+            self.compute,
             self.transfer,
-            (self.cache.evict, *turns),
+            self.stale,
+            (self.cache.evict, *others),
         )
         self.scheduler = Scheduler(recorder, config, self.lanes)
         room = config.workspace or largest_step(model, config, self.arena.layout.dtype)
         self.workspace = Workspace(recorder, device, room)
         rooms = Rooms(self.workspace, device, self.compute, preflight=config.preflight)
-        self.runner = Runner(device, model, self.arena, self.table, self.compute, rooms, config.max_num_seqs)
+        self.runner = Runner(
+            device,
+            model,
+            self.arena,
+            self.table,
+            self.compute,
+            rooms,
+            config.max_num_seqs,
+            self.snapshots,
+        )
+        self.commit = Commit(config.page_size)
+        aliased = self.snapshots.aliased if self.snapshots is not None else tuple
+        claims = [self._claims, self.cache.claims, self.copies.claims, *(store.claims for store in stores)]
+        self.audit = Audit(self.pool, claims, aliased)
         self.steps = 0
         self._requests: dict[str, Request] = {}
         self._numbers = 0
@@ -170,9 +210,14 @@ class Engine:
         return told
 
     def _launch(self, slices: list[Slice]) -> Flight:
+        if self.config.audit:
+            self.audit()
         self.lanes.order_before(self.compute)
         drawing = self._flight.drawing() if self._flight else {}
-        flight = self.runner.launch(prepare(slices, self.config.page_size, drawing), self.steps)
+        # A page that its request has yet to fill is not clean behind what it has of it.
+        filling = any(part.length == 1 and not part.samples for part in slices)
+        covers: Covers = "valid" if filling else self.stale.covers
+        flight = self.runner.launch(prepare(slices, self.config.page_size, drawing, covers), self.steps)
         self.lanes.launched(flight.fence)
         self.steps += 1
         for part in slices:
@@ -187,7 +232,12 @@ class Engine:
         drawn = self.runner.wait(flight)
         self.lanes.passed(flight.fence)
         sampling = flight.prepared.sampling
-        rejected = {part.request for part, sound in zip(sampling, drawn.finite, strict=True) if not sound}
+        checked = [
+            (part.request, self.commit.check(part.row.row, len(part.request.pages), part.end, finite=sound))
+            for part, sound in zip(sampling, drawn.finite, strict=True)
+            if part.request.row == part.row
+        ]
+        rejected = {request: refused for request, refused in checked if refused is not None}
         for part in flight.prepared.slices:
             request = part.request
             if request.row != part.row:
@@ -205,7 +255,7 @@ class Engine:
             if self._requests.get(request.id) is not request:
                 continue
             if request in rejected:
-                told.append(self._reject(part, flight.launch))
+                told.append(self._reject(part, flight.launch, rejected[request]))
             else:
                 told.append(self._append(part, index, drawn))
         return told
@@ -228,15 +278,19 @@ class Engine:
             return "stop"
         return "length" if len(request.tokens) >= request.limit else None
 
-    def _reject(self, part: Slice, launch: Launch) -> Failed:
-        """A distribution that is none: the symptom is recorded with the pages that it came from."""
+    def _reject(self, part: Slice, launch: Launch, refused: Refused) -> Failed:
+        """A result that does not count: the symptom is recorded with the pages that it came from."""
         request, lane = part.request, part.row.row
-        self.recorder.nonfinite(
-            launch.id, request.number, lane, part.end - 1, request.pages, self.pool.lives(request.pages)
-        )
+        if "distribution" in refused.detail["failed"]:
+            self.recorder.nonfinite(
+                launch.id, request.number, lane, part.end - 1, request.pages, self.pool.lives(request.pages)
+            )
+        detail = {**refused.detail, "request": request.number}
+        self.recorder.error(refused.code, refused.name, refused.message, self.compute.id, "commit", detail)
+        self.runner.reject(request)
         self._end(request)
-        self.recorder.fail(request.number, lane, "invalid distribution")
-        return invalid_distribution(request)
+        self.recorder.fail(request.number, lane, refused.name.lower().replace("_", " "))
+        return not_committed(request, refused)
 
     def _refuse(self, request: Request, why: WorkspaceFull) -> Failed:
         """Its next launch would never fit the workspace: it ends, and others go on."""
@@ -248,6 +302,10 @@ class Engine:
     def _end(self, request: Request) -> None:
         del self._requests[request.id]
         self.scheduler.remove(request)
+
+    def _claims(self) -> dict[Holder, list[int]]:
+        """The pages that each running request says are its."""
+        return {request.holder: request.pages for request in self.scheduler.running}
 
     def state(self) -> Keyframe:
         """The whole state of pages and rows, as keyframes carry it."""
@@ -265,6 +323,7 @@ class Engine:
             # Those that a launch may still touch are nobody's already.
             free_pages=self.pool.available() + self.pool.counts().retired,
             cached_pages=self.cache.pages(),
+            free_snapshots=0 if self.snapshots is None else self.snapshots.free,
             preemptions=self.scheduler.preemptions,
             ring_events=self.recorder.events,
             ring_lost=self.recorder.lost,
@@ -283,6 +342,9 @@ class Engine:
         self.copies.check()
         if self.retained is not None:
             self.retained.check()
+        if self.snapshots is not None:
+            self.snapshots.check()
+        self.audit()
 
 
 def kv_layout(

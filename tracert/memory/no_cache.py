@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from tracert.memory.prefix import Identity, Match
+from tracert.record.access import Holder
 
 
 class NoCache:
@@ -35,6 +36,10 @@ class NoCache:
 
     def reset(self) -> None:
         """Nothing to forget."""
+
+    def claims(self) -> dict[Holder, list[int]]:
+        """Nothing."""
+        return {}
 
     def check(self) -> None:
         """Nothing to contradict."""

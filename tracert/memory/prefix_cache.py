@@ -23,6 +23,7 @@ from tracert.memory.prefix import Match as Match
 from tracert.memory.prefix import Spill as Spill
 from tracert.memory.prefix import Tail as Tail
 from tracert.memory.radix_cache import RadixCache
+from tracert.record.access import Holder
 from tracert.record.recorder import Recorder
 
 PrefixCacheKind = Literal["none", "hash", "radix"]
@@ -57,6 +58,9 @@ class PrefixCache(Protocol):
 
     def reset(self) -> None:
         """Forget everything; pages that requests hold stay theirs."""
+
+    def claims(self) -> dict[Holder, list[int]]:
+        """The pages that each node says are its."""
 
     def check(self) -> None:
         """InvariantError when cache and pool disagree."""

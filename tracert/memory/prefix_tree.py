@@ -196,6 +196,10 @@ class PrefixTree:
             self._pool.drop(cut.pages, cut.holder, "read")
         self._cursors.clear()
 
+    def claims(self) -> dict[Holder, list[int]]:
+        """The pages that each node says are its."""
+        return {Holder("prefix", number): node.pages for number, node in self._nodes.items()}
+
     def check(self) -> None:
         """InvariantError when a place, a key, a count, a holder or a life is not what the nodes say."""
         wrong: list[str] = []

@@ -113,6 +113,10 @@ class RetainedStore:
         for entry_id in list(self._entries):
             self._drop(entry_id)
 
+    def claims(self) -> dict[Holder, list[int]]:
+        """The pages that each entry says are its."""
+        return {Holder("checkpoint", entry.number): entry.pages for entry in self._entries.values()}
+
     def check(self) -> None:
         """InvariantError when an entry does not hold its pages, or a slot is free and taken."""
         wrong: list[str] = []

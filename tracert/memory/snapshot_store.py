@@ -31,7 +31,7 @@ from tracert.memory.errors import InvariantError
 from tracert.memory.pool import PagePool
 from tracert.memory.prefix import Identity
 from tracert.memory.prefix_digest import token_bytes
-from tracert.memory.row_spans import row_spans
+from tracert.memory.row_spans import RowSpan, row_spans
 from tracert.memory.tail_copies import TailCopies
 from tracert.record.access import ByteRange, Compute, Extent, Holder
 from tracert.record.recorder import Recorder
@@ -93,7 +93,7 @@ class SnapshotStore:
         self._layout = arena.layout
         self._copies = copies
         self._compute = compute
-        spans = row_spans(arena.layout, slots, 4 * numbers, dedicated=dedicated)
+        spans = self._spans = row_spans(arena.layout, slots, 4 * numbers, dedicated=dedicated)
         self._rows = [arena.bytes.view(torch.float32, (numbers,), span.first) for span in spans]
         self._ranges = [span.ranges(arena.layout.page_bytes) for span in spans]
         self._generation = [0] * slots
@@ -122,6 +122,10 @@ class SnapshotStore:
         """The pages that the row of a slot lies on."""
         return [piece.page for piece in self._ranges[snapshot_id.slot]]
 
+    def row_span(self, snapshot_id: SnapshotId) -> RowSpan:
+        """The bytes of the arena that the row of a slot has."""
+        return self._spans[snapshot_id.slot]
+
     def aliased(self) -> list[int]:
         """Pages that have rows, and no keys and values: those of the dedicated rows apart."""
         return sorted(self._aliases)
@@ -143,6 +147,18 @@ class SnapshotStore:
         self._pins[snapshot_id] -= 1
         if self._pins[snapshot_id] <= 0:
             del self._pins[snapshot_id]
+
+    def forget(self, snapshot_id: SnapshotId) -> None:
+        """Nobody finds it from now on; it goes at once, or, when it is pinned, as others do."""
+        snapshot = self._kept.get(snapshot_id)
+        if snapshot is not None:
+            self._named.pop((snapshot.identity, snapshot.tokens), None)
+            if snapshot_id not in self._pins:
+                self.release(snapshot_id)
+
+    def claims(self) -> dict[Holder, list[int]]:
+        """The pages with keys and values that each snapshot says are its."""
+        return {snapshot.holder: snapshot.held for snapshot in self._kept.values()}
 
     def save(
         self,
@@ -215,7 +231,8 @@ class SnapshotStore:
         snapshot = self._kept.pop(snapshot_id, None)
         if snapshot is None:
             return
-        del self._named[snapshot.identity, snapshot.tokens]
+        if self._named.get((snapshot.identity, snapshot.tokens)) == snapshot_id:
+            del self._named[snapshot.identity, snapshot.tokens]
         self._free.append(snapshot_id.slot)
         fence = self._fence.pop(snapshot_id)
         self._pool.drop(snapshot.pages, snapshot.holder, "read", fence=fence)
@@ -253,8 +270,6 @@ class SnapshotStore:
             name = f"snapshot {snapshot.number}"
             if self._generation[snapshot_id.slot] != snapshot_id.generation:
                 wrong.append(f"{name} is in slot {snapshot_id.slot}, which is another's")
-            if self._named.get((snapshot.identity, snapshot.tokens)) != snapshot_id:
-                wrong.append(f"{name} is not found by its prompt")
             held = snapshot.held if self.dedicated else [*snapshot.held, *self.row_pages(snapshot_id)]
             missing = [page for page in held if snapshot.holder not in self._pool.holders(page)]
             if missing:
@@ -267,6 +282,9 @@ class SnapshotStore:
         mixed = [page for page in rows if self._has_more_than_rows(page)]
         if mixed:
             wrong.append(f"pages {', '.join(map(str, mixed))} have rows, and are held by others")
+        lost = [kept for kept in self._named.values() if kept not in self._kept]
+        if lost:
+            wrong.append(f"slots {[each.slot for each in lost]} are found by a prompt without a snapshot")
         gone = [pinned for pinned in self._pins if pinned not in self._kept]
         if gone:
             wrong.append(f"slots {[pinned.slot for pinned in gone]} are pinned without a snapshot")

@@ -95,6 +95,13 @@ class TailCopies:
             if copy.source.page == page:
                 self._device.wait(stream, copy.fence)
 
+    def claims(self) -> dict[Holder, list[int]]:
+        """The pages that each staged copy says are its."""
+        return {
+            Holder("transfer", number): [copy.source.page, copy.target.page]
+            for number, copy in self._staged.items()
+        }
+
     def check(self) -> None:
         """InvariantError when a page of a staged copy is not pinned in the life that was planned."""
         wrong: list[str] = []
