@@ -141,3 +141,14 @@ def test_check_finds_a_page_that_was_let_go_too_early() -> None:
     bench.pool.drop([bench.source.page], Holder("transfer", number))
     with pytest.raises(InvariantError, match=f"copy 1 does not hold page {bench.source.page}"):
         bench.copies.check()
+
+
+def test_who_goes_on_in_the_source_comes_behind_the_copy() -> None:
+    """A turn that was taken before the copy began is written after it, whatever order the device picks."""
+    for seed in range(20):
+        bench = Bench(f"random:{seed}")
+        bench.write(bench.source.page, 0, 7)
+        bench.begin()
+        bench.write(bench.source.page, 5, 9)
+        assert [7] * 16 == bench.values(bench.target.page)
+        assert [7] * 5 + [9] * 11 == bench.values(bench.source.page)

@@ -63,7 +63,11 @@ class TailCopies:
         self._recorder.copy_plan(number, [source], [target])
         self._pool.hold([source.page, target.page], Holder("transfer", number), "read")
         self._device.wait(stream, self._device.record(writer))
-        self._staged[number] = StagedCopy(request, source, target, self._launch(source, target, stream))
+        fence = self._launch(source, target, stream)
+        if "write" in self._pool.holders(source.page).values():
+            # Somebody goes on in the source, and what it writes next must come behind the copy.
+            self._device.wait(writer, fence)
+        self._staged[number] = StagedCopy(request, source, target, fence)
         return number
 
     def finish(self, number: int, *, wait: bool = False) -> bool:
