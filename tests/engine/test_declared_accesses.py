@@ -29,18 +29,19 @@ class SuspiciousDevice(SimDevice):
         if self.engine is None:
             return super().launch(stream, kernel, *args, access=access)
         reads, writes = _declared(self.engine, access)
-        arena = self.engine.arena.cache._tensor
+        # As bytes: 0xFF is NaN as any float, and as the scale of int8 codes.
+        arena = self.engine.arena.cache._tensor.view(torch.uint8)
         table = self.engine.table.memory._tensor
 
         def suspicious(*tensors: Any) -> None:
             readable = _mask(arena, reads)
             writable = _mask(arena, writes)
             kept = arena.clone()
-            arena[~(readable | writable)] = torch.nan
+            arena[~(readable | writable)] = 0xFF
             table_before = table.clone()
             before = arena.clone()
             kernel(*tensors)
-            changed = ~((arena == before) | (arena.isnan() & before.isnan()))
+            changed = arena != before
             assert not (changed & ~writable).any(), f"{kernel.__name__} wrote what it did not declare"
             _assert_table(table_before, table, access, kernel)
             arena[~(readable | writable)] = kept[~(readable | writable)]
@@ -64,7 +65,8 @@ def _declared(engine: Engine, access: Access) -> tuple[list[tuple[int, int]], li
     for use in access.uses:
         pages = [page for page, _ in engine.table.published(use.row)]
         assert use.walked == -(-use.end // PAGE)
-        reads += [(pages[at // PAGE], at % PAGE) for at in range(use.end)]
+        end = use.walked * PAGE if use.covers == "page" else use.end
+        reads += [(pages[at // PAGE], at % PAGE) for at in range(end)]
         writes += [(pages[at // PAGE], at % PAGE) for at in range(use.start, use.end)]
     return reads, writes
 
@@ -112,6 +114,32 @@ def test_kernels_touch_what_their_launch_declares(suspicious, plain, config):
         engine.add(greedy(name, prompt, 12))
     answers, _ = run(engine)
     assert {name: plain(prompt, 12) for name, prompt in prompts.items()} == answers
+    assert device.checked > 24
+
+
+@pytest.mark.parametrize("kv_dtype", ["bf16", "fp16", "fp8", "int8"])
+def test_narrow_pages_are_touched_as_declared(suspicious, make_engine, kv_dtype):
+    """The same with pages whose numbers, and in int8 scales, are NaN where they are not declared."""
+    engine, device = suspicious(kv_dtype=kv_dtype, max_prefill_tokens=7)
+    other = make_engine(kv_dtype=kv_dtype, max_prefill_tokens=7)
+    for seed in range(3):
+        for each in (engine, other):
+            each.add(greedy(f"r{seed}", random.Random(seed).choices(range(256), k=21 + 9 * seed), 12))
+    assert run(other)[0] == run(engine)[0]
+    assert device.checked > 24
+
+
+@pytest.mark.parametrize("kv_dtype", ["fp32", "fp8", "int8"])
+@pytest.mark.parametrize("stale_pages", ["zero", "clear-tail"])
+def test_whole_pages_are_read_as_declared(suspicious, make_engine, kv_dtype, stale_pages):
+    """Decode that covers whole pages declares them to their end, and nothing else has influence."""
+    config = {"kv_dtype": kv_dtype, "stale_pages": stale_pages}
+    engine, device = suspicious(**config)
+    other = make_engine(**config)
+    for seed in range(3):
+        for each in (engine, other):
+            each.add(greedy(f"r{seed}", random.Random(seed).choices(range(256), k=21 + 9 * seed), 12))
+    assert run(other)[0] == run(engine)[0]
     assert device.checked > 24
 
 
