@@ -1,12 +1,23 @@
-"""Makes the pages under docs/ that follow from the code; `--check` only says whether they are up to date."""
+"""Makes the pages that follow from the SQL library; `--check` only says whether they are up to date.
 
+The reference of the SQL library, the list of the findings, and the rule in each finding's page.
+"""
+
+import os
+import re
 import sys
+import textwrap
 from pathlib import Path
 
 from tracert_analysis.comments import Described
+from tracert_analysis.explain import pages as explained
 from tracert_analysis.reference import entries, rules
 
-PAGE = Path(__file__).parent / "sql-reference.md"
+DOCS = Path(__file__).parent
+PAGE = DOCS / "sql-reference.md"
+INDEX = DOCS / "findings" / "README.md"
+FINDINGS = DOCS.parent / "analysis" / "tracert_analysis" / "findings"
+WIDTH = 119
 
 _INTRODUCTION = """# SQL reference
 
@@ -64,19 +75,58 @@ def _escaped(text: str) -> str:
     return text.replace("|", "\\|")
 
 
+def index(old: str) -> str:
+    """The list of the findings: its introduction as it stands, a line a rule."""
+    head, line, _ = old.partition("|---|---|---|\n")
+    names = {code: found.name for code, found in explained().items()}
+    return (
+        head
+        + line
+        + "".join(
+            f"| [{rule.code}](../../analysis/tracert_analysis/findings/{rule.code}.md) | {names[rule.code]} "
+            f"| {_escaped(rule.sentence)} |\n"
+            for rule in rules()
+        )
+    )
+
+
+def finding(old: str, sentence: str) -> str:
+    """The page of a finding: between its heading and its first section stands the rule."""
+    return re.sub(
+        r"\A(# .+?\n\n).*?(?=^## )",
+        lambda found: f"{found[1]}{textwrap.fill(sentence, WIDTH)}\n\n",
+        old,
+        count=1,
+        flags=re.DOTALL | re.MULTILINE,
+    )
+
+
+def expected() -> dict[Path, str]:
+    """What every generated page should be."""
+    texts = {FINDINGS / f"{rule.code}.md": rule.sentence for rule in rules()}
+    return {
+        PAGE: page(),
+        INDEX: index(INDEX.read_text(encoding="utf-8")),
+        **{path: finding(path.read_text(encoding="utf-8"), text) for path, text in texts.items()},
+    }
+
+
 def main(arguments: list[str]) -> int:
     """Write the pages, or compare them."""
-    expected = page()
-    if arguments == ["--check"]:
-        if not PAGE.exists() or PAGE.read_text(encoding="utf-8") != expected:
-            print("docs/sql-reference.md is out of date: run `make docs`", file=sys.stderr)
-            return 1
-        return 0
-    if arguments:
+    if arguments not in ([], ["--check"]):
         print("usage: generate.py [--check]", file=sys.stderr)
         return 2
-    PAGE.write_text(expected, encoding="utf-8")
-    return 0
+    old = [
+        (path, text)
+        for path, text in expected().items()
+        if not path.exists() or path.read_text(encoding="utf-8") != text
+    ]
+    for path, text in old:
+        if arguments:
+            print(f"{os.path.relpath(path, DOCS.parent)} is out of date: run `make docs`", file=sys.stderr)
+        else:
+            path.write_text(text, encoding="utf-8")
+    return 1 if old and arguments else 0
 
 
 if __name__ == "__main__":

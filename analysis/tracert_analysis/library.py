@@ -30,26 +30,35 @@ STATE = (
     "_blemish",
 )
 """What the events fold to, in the same sense; `_touch` and `_blemish` are filled by Python."""
-ACCESS = ("_names", "_met", "_unordered_publish", "access", "_span", "finding")
+ACCESS = ("_names", "_met", "_unordered_publish", "access", "_span", "_past_row", "_hit", "finding")
 """What launches touched, and in which order."""
 FINDINGS = (
     "TR101",
     "TR102",
+    "TR103",
     "TR104",
     "TR201",
     "TR202",
     "TR203",
     "TR204",
+    "TR205",
+    "TR206",
     "TR301",
     "TR302",
     "TR303",
     "TR401",
     "TR402",
+    "TR403",
+    "TR501",
+    "TR502",
+    "TR503",
     "TR701",
     "TR902",
 )
 CLASSES = ("order", "lifetime", "mapping", "content", "resource", "symptom")
 """Which of two findings at the same event comes first."""
+PRECISE = ("TR502",)
+"""Of two findings of one class at the same event these come first: they say of what kind the other is."""
 MACROS = (
     "last_owner",
     "last_writer",
@@ -89,11 +98,12 @@ def create_access(connection: duckdb.DuckDBPyConnection) -> None:
         f"""
         INSERT INTO finding BY NAME
         SELECT *, row_number() OVER (
-            ORDER BY seq, list_position($classes, class), code, resource_id
+            ORDER BY seq, list_position($classes, class), list_contains($precise, code) DESC, code,
+                resource_id
         ) AS finding
         FROM ({found}) ORDER BY finding
         """,
-        {"classes": list(CLASSES)},
+        {"classes": list(CLASSES), "precise": list(PRECISE)},
     )
     _create(connection, "macros", MACROS)
 

@@ -115,7 +115,14 @@ class History:
         return self.event("row_release", row=row, generation=generation, request=request)
 
     def publish(
-        self, stream: int, row: int, generation: int, pages: Sequence[Page], *, first: int = 0
+        self,
+        stream: int,
+        row: int,
+        generation: int,
+        pages: Sequence[Page],
+        *,
+        first: int = 0,
+        staging: int | None = None,
     ) -> Launched:
         """The device's row names these pages from entry `first` on."""
         entries = [[first + place, page, life] for place, (page, life) in enumerate(pages)]
@@ -126,7 +133,7 @@ class History:
             row=row,
             generation=generation,
             epoch=1,
-            staging=row,
+            staging=row if staging is None else staging,
             entries=entries,
         )
 

@@ -12,6 +12,8 @@ from tests.analysis.history import History, Launched, Page, use
 
 COMPUTE, TRANSFER = 1, 2
 OUTSIDE = 0x7FFFFFFF
+DIGEST = "0" * 16
+POISON_BUFFER = 1000
 
 
 @dataclass
@@ -70,6 +72,7 @@ class Serving:
         self.history.clear(COMPUTE)
         self.history.sync()
         self.history.alloc([0], "reserved:0")
+        self.history.event("stage", staging=POISON_BUFFER, bytes=4)
 
     def step(self) -> None:
         """Admit, grow, launch, learn, settle."""
@@ -115,6 +118,10 @@ class Serving:
         history.event(
             "arrive", request=self.requests, id=f"r{self.requests}", prompt_tokens=prompt, max_tokens=9
         )
+        history.event(
+            "match", request=self.requests, node=self.nodes if shared else 0, digest=DIGEST, identity=1,
+            hit_tokens=len(shared) * self.size, pages=[list(page) for page in shared], lookup_ns=1,
+        )  # fmt: skip
         if shared:
             self.hold(shared, holder, "read")
         pages = shared + self.alloc(count, holder)
@@ -124,9 +131,7 @@ class Serving:
             self.requests, row, self.generations[row], pages, len(shared), len(shared) * self.size, length
         )
         history.acquire(row, request.generation, request.number)
-        history.event(
-            "map", row=row, generation=request.generation, index=0, pages=[list(page) for page in pages]
-        )
+        self.map(row, request.generation, pages, 0)
         self.publish(request, pages, 0)
         self.running.append(request)
         return True
@@ -137,6 +142,7 @@ class Serving:
         if count <= 0 or not self.room(count):
             return False
         pages = self.alloc(count, f"request:{request.number}")
+        self.map(request.row, request.generation, pages, len(request.pages))
         self.publish(request, pages, len(request.pages))
         request.pages = request.pages + pages
         return True
@@ -149,6 +155,11 @@ class Serving:
             self.drop(pages, f"prefix:{self.nodes}", "read")
         return count <= len(self.free)
 
+    def map(self, row: int, generation: int, pages: list[Page], first: int) -> None:
+        """What the host means the row to name."""
+        named = [list(page) for page in pages]
+        self.history.event("map", row=row, generation=generation, index=first, pages=named)
+
     def publish(self, request: Request, pages: list[Page], first: int) -> None:
         """Copy entries to the device's row."""
         self.copy_row(request.row, request.generation, pages, first)
@@ -158,7 +169,11 @@ class Serving:
         entries = self.row_entries[row]
         entries += [(0, 0)] * (first + len(pages) - len(entries))
         entries[first : first + len(pages)] = pages
-        return self.history.publish(TRANSFER, row, generation, pages, first=first)
+        poisoned = pages[0][0] == OUTSIDE
+        if not poisoned:
+            self.history.event("stage", staging=row, bytes=4 * len(pages))
+        staging = POISON_BUFFER if poisoned else row
+        return self.history.publish(TRANSFER, row, generation, pages, first=first, staging=staging)
 
     def order_publishes(self) -> None:
         """Compute waits for what was published."""
@@ -204,8 +219,13 @@ class Serving:
         if self.prefix is None and full:
             self.nodes += 1
             self.prefix = Prefix(self.nodes, full)
-            self.history.event("insert", node=self.nodes, digest="0" * 16, parent=0, identity=1)
+            self.history.event(
+                "insert", node=self.nodes, digest=DIGEST, parent=0, identity=1,
+                pages=[list(page) for page in full],
+            )  # fmt: skip
             self.hold(full, f"prefix:{self.nodes}", "read")
+        named = [list(page) for page in request.pages]
+        self.history.event("unmap", row=request.row, generation=request.generation, index=0, pages=named)
         self.history.release(request.row, request.generation, request.number)
         self.free_rows.append(request.row)
         if self.poison:

@@ -62,7 +62,7 @@ def test_a_page_that_another_still_holds_is_sound(history: History, told: Read) 
     history.hold(pages, "request:2")
     history.acquire(0, 1, 2)
     history.publish(COMPUTE, 0, 1, pages)
-    history.forward(COMPUTE, use(0, 1, 3, 4))
+    history.forward(COMPUTE, use(0, 1, 4, 4))
     assert [] == told(history)
 
 

@@ -133,10 +133,10 @@ def test_a_page_dropped_and_taken_again_is_sound(history: History, told: Read) -
     history.acquire(0, 1, 1)
     history.hold(shared, "request:1")
     history.publish(COMPUTE, 0, 1, shared)
-    history.forward(COMPUTE, use(0, 1, 2, 3))
+    history.forward(COMPUTE, use(0, 1, 3, 3))
     history.drop(shared, "request:1", "read")
     history.hold(shared, "request:1")
-    history.forward(COMPUTE, use(0, 1, 3, 4))
+    history.forward(COMPUTE, use(0, 1, 4, 4))
     assert [] == told(history)
 
 
@@ -146,11 +146,11 @@ def test_a_page_used_while_it_was_let_go(history: History, told: Read) -> None:
     history.acquire(0, 1, 1)
     history.hold(shared, "request:1")
     history.publish(COMPUTE, 0, 1, shared)
-    history.forward(COMPUTE, use(0, 1, 1, 2))
+    history.forward(COMPUTE, use(0, 1, 2, 2))
     history.drop(shared, "request:1", "read")
-    launch = history.forward(COMPUTE, use(0, 1, 2, 3))
+    launch = history.forward(COMPUTE, use(0, 1, 3, 3))
     history.hold(shared, "request:1")
-    history.forward(COMPUTE, use(0, 1, 3, 4))
+    history.forward(COMPUTE, use(0, 1, 4, 4))
     assert [("TR402", launch.seq)] == [(found["code"], found["seq"]) for found in told(history)]
 
 

@@ -2,7 +2,11 @@
 WITH
     touched AS (
         SELECT t.page, t.life, t.mode, t.row, t.generation, t.index, t.stream, t.first_seq, t.last_seq
-        FROM _touch AS t, _window AS w
+        FROM _touch AS t
+        -- What lies behind the end of a mapped row is TR403's.
+        ANTI JOIN _past_row AS x
+            ON x.fresh AND t.content = x.content AND t.generation = x.generation AND t.stream = x.stream
+        CROSS JOIN _window AS w
         WHERE t.mode <> 'walk' AND t.page >= 0 AND t.page < coalesce(w.kv_pages, 4294967296) AND t.life > 0
         UNION ALL
         -- Clearing what nobody holds is right.

@@ -3,6 +3,9 @@ WITH
     outside AS (
         SELECT t.*, greatest(t.first_seq, coalesce(d.last_seq + 1, 0)) AS from_seq
         FROM _touch AS t
+        -- What lies behind the end of a mapped row is TR403's.
+        ANTI JOIN _past_row AS x
+            ON x.fresh AND t.content = x.content AND t.generation = x.generation AND t.stream = x.stream
         CROSS JOIN _window AS w
         -- What a launch may or may not have found is a matter of order, and TR102 tells of it.
         LEFT JOIN (

@@ -9,6 +9,9 @@ WITH
                 CASE WHEN p.alloc_seq IS NULL THEN coalesce(p.known_from, 0) ELSE 0 END
             ) AS from_seq
         FROM _touch AS t
+        -- What lies behind the end of a mapped row is TR403's.
+        ANTI JOIN _past_row AS x
+            ON x.fresh AND t.content = x.content AND t.generation = x.generation AND t.stream = x.stream
         JOIN _tenancy AS n ON t.row = n.row AND t.generation = n.generation
         LEFT JOIN page_life AS p ON t.page = p.page AND t.life = p.life
         CROSS JOIN _window AS w
@@ -48,6 +51,8 @@ WITH
         UNION ALL
         SELECT NULL, m.row, m.generation, m.index, NULL, NULL, n.request, NULL, NULL, m.seq, 'never published'
         FROM _unpublished AS m
+        ANTI JOIN _past_row AS x
+            ON x.fresh AND m.row = x.row AND m.generation = x.generation AND m.index = x.index AND m.stream = x.stream
         JOIN _tenancy AS n ON m.row = n.row AND m.generation = n.generation
         CROSS JOIN _window AS w WHERE w.complete
     ),

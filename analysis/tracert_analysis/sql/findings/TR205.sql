@@ -1,0 +1,88 @@
+-- A page has one holder for writing, and a request writes only pages that it holds for writing.
+WITH
+    -- A transfer pins the pages that it moves bytes between, in the name of whoever holds them.
+    writers AS (FROM holding WHERE mode = 'write' AND holder NOT LIKE 'transfer:%'),
+    shared AS (
+        SELECT y.page, y.life, y.from_seq AS seq, x.holder AS other, x.life AS other_life, x.from_seq AS other_seq, y.holder,
+            'writers' AS reason
+        FROM writers AS y
+        JOIN writers AS x
+            ON x.page = y.page AND x.life = y.life AND x.holder <> y.holder
+            AND x.from_seq < y.from_seq AND coalesce(x.until_seq > y.from_seq, true)
+    ),
+    granted AS (
+        SELECT p.page, p.life, p.alloc_seq, x.holder, x.life, x.from_seq, p.owner, 'granted'
+        FROM page_life AS p
+        JOIN holding AS x
+            ON x.page = p.page AND x.life < p.life AND x.from_seq < p.alloc_seq
+            AND coalesce(x.until_seq > p.alloc_seq, true)
+    ),
+    -- Writes of requests through their rows, in spans during which they held the page for reading only.
+    spans AS (
+        SELECT t.*, n.request, h.from_seq, coalesce(h.until_seq, t.last_seq + 1) AS until_seq
+        FROM _touch AS t
+        JOIN _tenancy AS n ON t.row = n.row AND t.generation = n.generation
+        JOIN holding AS h
+            ON h.page = t.page AND h.life = t.life AND h.holder = 'request:' || n.request AND h.mode = 'read'
+            AND h.from_seq <= t.last_seq AND coalesce(h.until_seq > t.first_seq, true)
+        WHERE t.mode = 'write'
+    ),
+    written AS (
+        SELECT s.page, s.life, u.seq, s.request, s.row, s.generation
+        FROM spans AS s
+        JOIN _use AS u
+            ON s.row = u.row AND s.generation = u.generation AND s.stream = u.stream
+            AND u.seq BETWEEN greatest(s.first_seq, s.from_seq) AND s.last_seq AND u.seq < s.until_seq
+        CROSS JOIN _window AS w
+        WHERE u.end > u.start AND u.start < (s.index + 1) * w.page_size AND u.end > s.index * w.page_size
+            AND NOT EXISTS (
+                FROM holding AS h
+                WHERE h.page = s.page AND h.life = s.life AND h.holder = 'request:' || s.request AND h.mode = 'write'
+                    AND h.from_seq <= u.seq AND coalesce(h.until_seq > u.seq, true)
+            )
+    ),
+    all_broken AS (
+        SELECT *, NULL AS row, NULL AS generation, NULL AS launch FROM shared
+        UNION ALL
+        SELECT *, NULL, NULL, NULL FROM granted
+        UNION ALL
+        SELECT
+            x.page, x.life, x.seq, o.holder, x.life, o.from_seq, 'request:' || x.request, 'written', x.row, x.generation, l.launch
+        FROM written AS x
+        JOIN launch AS l ON x.seq = l.seq
+        LEFT JOIN holding AS o
+            ON o.page = x.page AND o.life = x.life AND o.holder <> 'request:' || x.request
+            AND o.from_seq <= x.seq AND coalesce(o.until_seq > x.seq, true)
+    ),
+    broken AS (
+        SELECT * FROM all_broken
+        QUALIFY row_number() OVER (PARTITION BY page, life ORDER BY seq, other_seq NULLS LAST, other) = 1
+    )
+SELECT
+    'TR205' AS code,
+    'two-owners' AS name,
+    b.seq,
+    'lifetime' AS class,
+    _confidence(false, w.holes) AS confidence,
+    CASE b.reason
+        WHEN 'granted' THEN 'page ' || b.page || '.' || b.life || ' is granted to ' || coalesce(b.holder, 'an unknown holder')
+            || ' while ' || b.other || ' holds page ' || b.page || '.' || b.other_life
+        WHEN 'writers' THEN b.holder || ' holds page ' || b.page || '.' || b.life || ' for writing, and so does ' || b.other
+        ELSE _launch_named(l.launch, l.kernel, n.name) || ' writes page ' || b.page || '.' || b.life || ' for ' || b.holder
+            || ', which holds it for reading only' || coalesce('; ' || b.other || ' holds it, too', '')
+    END AS sentence,
+    'page' AS resource_kind,
+    b.page AS resource_id,
+    b.life,
+    b.row,
+    b.generation,
+    CASE WHEN b.holder LIKE 'request:%' THEN TRY_CAST(split_part(b.holder, ':', 2) AS UBIGINT) END AS request,
+    b.launch,
+    l.stream,
+    NULL AS other_launch,
+    NULL AS other_stream,
+    b.other_seq
+FROM broken AS b
+LEFT JOIN launch AS l ON b.seq = l.seq AND b.launch = l.launch
+LEFT JOIN _stream AS n ON l.stream = n.stream
+CROSS JOIN _window AS w

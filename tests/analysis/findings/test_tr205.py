@@ -1,0 +1,152 @@
+"""TR205, two-owners: each fault beside its sound twin."""
+
+from collections.abc import Callable
+from typing import Any
+
+from tests.analysis.history import History, Page, use
+
+Read = Callable[[History], list[dict[str, Any]]]
+COMPUTE, TRANSFER = 1, 2
+
+
+def test_granted_while_an_earlier_life_is_held(history: History, told: Read) -> None:
+    """The page stood on the free list though request 1 had it."""
+    history.alloc([5], "request:1")
+    history.alloc([5], "request:2")
+    (finding,) = told(history)
+    assert {
+        "code": "TR205",
+        "name": "two-owners",
+        "seq": 5,
+        "class": "lifetime",
+        "confidence": "proven",
+        "sentence": "page 5.2 is granted to request:2 while request:1 holds page 5.1",
+        "resource_kind": "page",
+        "resource_id": 5,
+        "life": 2,
+        "request": 2,
+        "launch": None,
+        "other_seq": 4,
+    }.items() <= finding.items()
+
+
+def test_granted_after_it_was_given_back_is_sound(history: History, told: Read) -> None:
+    """One owner after the other."""
+    history.give_back(history.alloc([5], "request:1"), "request:1")
+    history.alloc([5], "request:2")
+    assert [] == told(history)
+
+
+def test_two_hold_for_writing(history: History, told: Read) -> None:
+    """The second hold is the finding."""
+    pages = history.alloc([5], "request:1")
+    second = history.hold(pages, "request:2", "write")
+    assert [(second, "request:2 holds page 5.1 for writing, and so does request:1", 2)] == [
+        (found["seq"], found["sentence"], found["request"]) for found in told(history)
+    ]
+
+
+def test_handing_a_page_over_is_sound(history: History, told: Read) -> None:
+    """The first holder gives back before the next takes it for writing; readers may stay."""
+    pages = history.alloc([5], "request:1")
+    history.hold(pages, "checkpoint:1")
+    history.drop(pages, "request:1")
+    history.hold(pages, "request:2", "write")
+    assert [] == told(history)
+
+
+def test_readers_are_no_matter(history: History, told: Read) -> None:
+    """A prefix and its readers, beside the request that goes on behind them."""
+    pages = history.alloc([5], "request:1")
+    history.hold(pages, "prefix:1")
+    history.hold(pages, "request:2")
+    assert [] == told(history)
+
+
+def test_aliases_of_snapshots_are_sound(history: History, told: Read) -> None:
+    """The first alias took the page for writing, a later one shares it."""
+    pages = history.alloc([5], "snapshot:1")
+    history.hold(pages, "snapshot:2")
+    history.drop(pages, "snapshot:1")
+    assert [] == told(history)
+
+
+def test_a_transfer_pins_what_others_write(history: History, told: Read) -> None:
+    """It moves bytes in the name of the page's owner."""
+    pages = history.alloc([5], "request:1")
+    history.hold(pages, "transfer:1", "write")
+    assert [] == told(history)
+
+
+def shared(history: History, mode: str) -> None:
+    """Request 2 has a page of the prefix, and a row that names it."""
+    pages = history.alloc([5], "request:1")
+    history.hold(pages, "prefix:1")
+    history.drop(pages, "request:1")
+    history.hold(pages, "request:2", mode)
+    history.acquire(0, 1, 2)
+    history.publish(COMPUTE, 0, 1, pages)
+
+
+def test_a_request_writes_what_it_may_only_read(history: History, told: Read) -> None:
+    """The tail of a shared page was not copied before the request went on in it."""
+    shared(history, "read")
+    history.forward(COMPUTE, use(0, 1, 3, 3))
+    launch = history.forward(COMPUTE, use(0, 1, 3, 4))
+    history.forward(COMPUTE, use(0, 1, 3, 4))
+    (finding,) = told(history)
+    assert {
+        "code": "TR205",
+        "seq": launch.seq,
+        "launch": launch.launch,
+        "stream": COMPUTE,
+        "row": 0,
+        "request": 2,
+        "sentence": (
+            f"launch {launch.launch} (forward) on compute writes page 5.1 for request:2, which holds it for "
+            "reading only; prefix:1 holds it, too"
+        ),
+    }.items() <= finding.items()
+
+
+def test_a_request_writes_its_own_page_is_sound(history: History, told: Read) -> None:
+    """Though the prefix holds it for reading."""
+    shared(history, "write")
+    history.forward(COMPUTE, use(0, 1, 3, 4))
+    assert [] == told(history)
+
+
+def test_holding_for_writing_later_is_sound(history: History, told: Read) -> None:
+    """First it read, then it took the page over and wrote."""
+    shared(history, "read")
+    pages: list[Page] = [(5, 1)]
+    history.forward(COMPUTE, use(0, 1, 3, 3))
+    history.drop(pages, "prefix:1", "read")
+    history.drop(pages, "request:2", "read")
+    history.event("alloc", page=5, life=2, holder="request:2", pool=0)
+    history.publish(COMPUTE, 0, 1, [(5, 2)])
+    history.forward(COMPUTE, use(0, 1, 3, 4))
+    assert [] == [found for found in told(history) if found["code"] == "TR205"]
+
+
+def test_holders_from_before_the_history_are_unknown(told: Read) -> None:
+    """A keyframe tells of them; without one, a grant proves nothing."""
+    history = History(first_seq=50)
+    history.event("alloc", page=5, life=7, holder="request:2", pool=0)
+    assert [] == told(history)
+
+
+def test_a_keyframe_knows_the_holders(told: Read) -> None:
+    """The page is held there, and granted behind it."""
+    history = History(first_seq=50)
+    history.keyframe([{"page": 5, "life": 6, "state": "held", "holders": ["request:1/write"]}])
+    granted = history.event("alloc", page=5, life=7, holder="request:2", pool=0)
+    assert [("TR205", granted)] == [(found["code"], found["seq"]) for found in told(history)]
+
+
+def test_suspected_where_events_are_missing(history: History, told: Read) -> None:
+    """The drop may be among them."""
+    history.alloc([5], "request:1")
+    history.alloc([5], "request:2")
+    history.header["ring"] |= {"torn": 1}
+    assert ["suspected"] == [found["confidence"] for found in told(history)]
