@@ -81,3 +81,16 @@ def test_under_pressure_answers_are_plain_and_histories_sound(make_engine, plain
     found = open_dump(str(tmp_path / "dump.jsonl")).connection.execute("SELECT code, sentence FROM finding")
     assert [] == found.fetchall()
     ring.close()
+
+
+@pytest.mark.parametrize("kind", ["hash", "radix"])
+def test_few_slots_keep_the_front_of_a_prompt(make_engine, kind):
+    """Six pages go at once and two find a slot: those with which the prompt begins."""
+    engine = make_engine(kv_pages=10, max_model_len=128, prefix_cache=kind, host_slots=2)
+    prompt = _prompt(6 * PAGE + 5, 0)
+    engine.add(greedy("r", prompt, 1))
+    run(engine)
+    assert 7 == engine.cache.evict(7)
+    engine.add(greedy("r", prompt, 1))
+    _, last = run(engine)
+    assert 2 * PAGE == last["r"].cached_tokens

@@ -55,5 +55,7 @@ class Spill(Protocol):
     ) -> Fence | None:
         """Called before the pages are dropped; digests as of `page_digests`, tokens of each page as int32.
 
+        Ends come first: no page comes before one that goes on from it.
+
         The fence is one that must pass before the pages may be granted again; None when nothing reads them.
         """

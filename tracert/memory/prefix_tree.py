@@ -372,10 +372,10 @@ class PrefixTree:
         full = [cut for cut in cuts if cut.blocks]
         if self._spill is not None and full:
             fence = self._spill(
-                [digest for cut in full for digest in cut.digests],
-                [block for cut in full for block in cut.blocks],
-                [page for cut in full for page in cut.pages],
-                [life for cut in full for life in cut.lives],
+                [digest for cut in full for digest in reversed(cut.digests)],
+                [block for cut in full for block in reversed(cut.blocks)],
+                [page for cut in full for page in reversed(cut.pages)],
+                [life for cut in full for life in reversed(cut.lives)],
             )
         for cut in cuts:
             self._pool.drop(cut.pages, cut.holder, "read", fence=fence if cut.blocks else None)
