@@ -64,6 +64,17 @@ class EngineOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     host_kv: Annotated[
         str | None, "pinned host memory for pages that the prefix cache evicts; none when not given"
     ] = None
+    snapshots: Annotated[
+        int, "prompts whose state is kept, so that the same prompt needs no forward", Range(0, 2**31 - 1)
+    ] = 0
+    dedicated_snapshots: Annotated[
+        bool, "keep what snapshots know on pages of their own, and not in the bytes of free KV pages"
+    ] = False
+    stale_pages: Annotated[
+        Literal["inert", "zero", "clear-tail"],
+        "against a page's old bytes: kernels touch tokens only, or it is cleared whole, or behind its tokens",
+    ] = "inert"
+    audit: Annotated[bool, "check before every launch that each page has one role"] = False
     workspace: Annotated[
         str | None,
         "memory for what launches need while they run; measured for the largest step when not given",

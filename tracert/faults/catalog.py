@@ -1,6 +1,8 @@
 """Every fault by its name."""
 
 from tracert.faults.fault import Fault
+from tracert.faults.flare_legacy_clear import FLARE_LEGACY_CLEAR
+from tracert.faults.flare_stale_snapshot_rows import FLARE_STALE_SNAPSHOT_ROWS
 from tracert.faults.ninfer_staging_reuse import NINFER_STAGING_REUSE
 from tracert.faults.ninfer_torn_tail_cow import NINFER_TORN_TAIL_COW
 from tracert.faults.ninfer_unfenced_release import NINFER_UNFENCED_RELEASE
@@ -17,6 +19,8 @@ FAULTS: dict[str, Fault] = {
         NINFER_TORN_TAIL_COW,
         PREFILL_WALKS_PAST_ROW,
         PYPTO_PREFILL_507018,
+        FLARE_STALE_SNAPSHOT_ROWS,
+        FLARE_LEGACY_CLEAR,
     )
 }
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from tracert.scenarios.flare_stale_snapshot_rows import FLARE_STALE_SNAPSHOT_ROWS
 from tracert.scenarios.ninfer_staging_reuse import NINFER_STAGING_REUSE
 from tracert.scenarios.ninfer_torn_tail_cow import NINFER_TORN_TAIL_COW
 from tracert.scenarios.ninfer_unfenced_release import NINFER_UNFENCED_RELEASE
@@ -21,6 +22,7 @@ SCENARIOS: dict[str, Scenario] = {
         NINFER_TORN_TAIL_COW,
         PREFILL_WALKS_PAST_ROW,
         PYPTO_PREFILL_507018,
+        FLARE_STALE_SNAPSHOT_ROWS,
     )
 }
 
