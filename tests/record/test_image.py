@@ -147,6 +147,7 @@ def test_a_record_that_was_reserved_but_not_finished_is_torn(tmp_path: Path, nat
     ring.counters[0] += 1
     image = damaged(recorder, {})
     assert 1 == image.torn
+    assert [before.last_seq + 1] == image.torn_seqs
     assert before.last_seq + 1 == image.last_seq
     assert numbered.check(events_of(before))[-300:] == numbered.check(events_of(image))[-300:]
     assert before.last_seq - GEOMETRY.slots + 1 < image.first_seq

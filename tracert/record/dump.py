@@ -124,6 +124,8 @@ def _header(image: Image, reason: str, error: dict[str, Any] | None) -> dict[str
         "pid": image.header.pid,
         "boot_id": image.header.boot_id,
     }
+    if image.torn:
+        ring["torn_seqs"] = image.torn_seqs
     if image.truncated:
         ring["truncated"] = True
     return {

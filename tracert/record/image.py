@@ -51,6 +51,8 @@ from tracert.record.schema import (
 Index = NDArray[np.int64]
 SECOND_LOOK_SECONDS = 0.3
 """How long a record of a live process may take to be finished before it counts as torn."""
+TORN_LISTED = 64
+"""Torn slots that an image names."""
 
 
 class Image:
@@ -133,6 +135,8 @@ class Image:
         bad[:leading] = False
         self._bad = window[bad]
         self.torn = int(bad.sum())
+        self.torn_seqs: list[int] = (start + 1 + np.flatnonzero(bad)[:TORN_LISTED]).tolist()
+        """The first of them: they say whether something is missing between events or only behind the last."""
 
     def _end(self, cursor: int, newest: int, above: int, records: int) -> int:
         """Where a history that stands still ends: at the cursor, unless the records prove it damaged.

@@ -111,6 +111,23 @@ def test_a_ring_that_wrapped(tmp_path: Path) -> None:
     ring.close()
 
 
+@pytest.mark.parametrize("torn", ["last", "between"])
+def test_a_torn_last_record_takes_nothing_from_a_proof(tmp_path: Path, torn: str) -> None:
+    """Killed between taking a seq and storing the record; a record torn between others could be anything."""
+    ring, recorder = recorded(tmp_path)
+    recorder.alloc([3], [1], REQUEST)
+    if torn == "between":
+        ring.counters[0] += 1
+    recorder.drop([3], [1], Holder("request", 2), "write")
+    if torn == "last":
+        ring.counters[0] += 1
+    dump = open_dump(str(ring.path))
+    assert 1 == dump.evidence.torn
+    confidence = "proven" if torn == "last" else "suspected"
+    assert [("TR203", confidence)] == rows(dump, "SELECT code, confidence FROM finding")
+    ring.close()
+
+
 def test_a_directory_with_a_ring_only(tmp_path: Path) -> None:
     """Nobody has written its dump yet."""
     ring, recorder = recorded(tmp_path)
