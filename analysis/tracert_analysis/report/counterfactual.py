@@ -19,6 +19,9 @@ JOIN main.launch early ON early.launch = f.other_launch
 JOIN main.launch late ON late.launch = f.launch
 WHERE early.seq < late.seq AND early.stream <> late.stream AND late.clock[early.stream + 1] < early.ordinal"""
 
+# What other findings lack is no answer to the verdict.
+VERDICT = f"SELECT count(*) FROM ({PLACES} AND f.finding = $finding)"
+
 # Between two events three numbers become free: for a fence behind the one and a wait before the other.
 FENCES = f"""
 CREATE TABLE _fence AS
@@ -85,16 +88,16 @@ WHOLE = "SELECT count(*) FROM main._use WHERE covers = 'page'"
 def counterfactual(dump: Dump, findings: list[Row]) -> str | None:
     """What is left of the findings when what lacked is added, as a sentence.
 
-    None when no finding is a lack of order between two streams or of a clear, or the history is long.
+    None when the verdict is no lack of order between two streams or of a clear, or the history is long.
     """
     if not findings or dump.evidence.events > EVENTS_MAX:
         return None
     broken = sum(row["class"] != "symptom" for row in findings)
     if findings[0]["code"] in BYTES:
         return _bytes(dump, broken)
-    calls = dump.connection.execute(CALLS).fetchall()[0][0]
-    if not calls:
+    if not dump.connection.execute(VERDICT, {"finding": findings[0]["finding"]}).fetchall()[0][0]:
         return None
+    calls = dump.connection.execute(CALLS).fetchall()[0][0]
     left = checked_again(dump, (FENCES, ADDED, EVENTS))
     times = "once" if calls == 1 else f"in all {calls} places where this code runs"
     return (
