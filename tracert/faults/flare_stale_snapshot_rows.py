@@ -36,7 +36,7 @@ def _plant(engine: Engine) -> None:
         with_rows.difference_update(pages)
         return granted([page for page, _ in others], [life for _, life in others], end, stream)
 
-    engine.snapshots.save = save_and_remember  # type: ignore[method-assign]
+    engine.snapshots.save = save_and_remember  # type: ignore[method-assign, assignment]
     engine.stale.granted = clear_all_but_those  # type: ignore[method-assign]
 
 

@@ -3,6 +3,7 @@
 Everything is told as of the moment of the verdict; later events only say what followed.
 """
 
+import json
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -206,8 +207,22 @@ def _page_stories(
     )
 
 
+def _told(dump: Dump) -> dict[str, Any] | None:
+    """The first error in the history: one that ended a request, and not the engine, is in no header."""
+    names = ("code", "name", "message", "stream", "observed_at", "detail")
+    found = dump.connection.execute(
+        f"SELECT {', '.join(names)} FROM event WHERE kind = 'error' ORDER BY seq LIMIT 1"
+    ).fetchone()
+    if found is None:
+        return None
+    error = dict(zip(names, found, strict=True))
+    if isinstance(error["detail"], str):
+        error["detail"] = json.loads(error["detail"])
+    return error
+
+
 def _error(dump: Dump, acts: Acts, root: Row | None) -> ErrorFact | None:
-    error = dump.header.get("error")
+    error = dump.header.get("error") or _told(dump)
     stream = error.get("stream") if isinstance(error, dict) else None
     name = acts.stream_name(stream) if isinstance(stream, int) else None
     return error_fact(error if isinstance(error, dict) else None, name, root["class"] if root else None)
