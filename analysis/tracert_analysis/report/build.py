@@ -74,7 +74,7 @@ def build(dump: Dump, page: int | None = None) -> Report:
     return Report(
         tool=_tool(),
         dump=_about(dump),
-        error=_error(dump, acts, seen.root),
+        error=_error(dump, acts, rows),
         verdict=_verdict(dump, seen, rows, query, counts),
         access=access,
         rows=row_stories,
@@ -221,11 +221,13 @@ def _told(dump: Dump) -> dict[str, Any] | None:
     return error
 
 
-def _error(dump: Dump, acts: Acts, root: Row | None) -> ErrorFact | None:
+def _error(dump: Dump, acts: Acts, rows: list[Row]) -> ErrorFact | None:
     error = dump.header.get("error") or _told(dump)
     stream = error.get("stream") if isinstance(error, dict) else None
     name = acts.stream_name(stream) if isinstance(stream, int) else None
-    return error_fact(error if isinstance(error, dict) else None, name, root["class"] if root else None)
+    nonfinite = any(row["code"] == "TR902" for row in rows)
+    category = rows[0]["class"] if rows else None
+    return error_fact(error if isinstance(error, dict) else None, name, category, nonfinite)
 
 
 def _evidence(dump: Dump, counts: dict[str, int], query: int, cut: int, unanswered: list[str]) -> Evidence:

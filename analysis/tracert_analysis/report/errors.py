@@ -26,13 +26,16 @@ POINTS: tuple[tuple[str, tuple[str, ...], str], ...] = (
 
 
 def error_fact(
-    error: dict[str, Any] | None, stream_name: str | None, category: str | None
+    error: dict[str, Any] | None, stream_name: str | None, category: str | None, nonfinite: bool
 ) -> ErrorFact | None:
-    """The header's error, judged by the class of the verdict (None: no finding)."""
+    """The header's error, judged by the class of the verdict (None: no finding).
+
+    `nonfinite`: the history tells of outputs that are not finite.
+    """
     if not error:
         return None
     name = str(error.get("name") or "")
-    misleading, remark = judge(name, category)
+    misleading, remark = judge(name, category, nonfinite)
     detail = error.get("detail")
     return ErrorFact(
         code=error.get("code"),
@@ -46,9 +49,15 @@ def error_fact(
     )
 
 
-def judge(name: str, category: str | None) -> tuple[bool, str]:
+def judge(name: str, category: str | None, nonfinite: bool) -> tuple[bool, str]:
     """Does the error's name point away from a cause of this class, and a sentence about it."""
     squeezed = name.upper().replace(" ", "_")
+    if nonfinite and "INVALID_SPECULATION" in squeezed:
+        cause = "not explained" if category is None else f"one of class {category}"
+        return True, (
+            "its name points to the drafts of speculative decoding, and what was refused is a distribution "
+            f"that is not finite: no draft is needed for that; the cause is {cause}"
+        )
     for part, classes, seems in POINTS:
         if part in squeezed:
             if category is None:

@@ -1,0 +1,55 @@
+"""What the words of an error point to, beside the class of the cause found."""
+
+import pytest
+from tracert_analysis.report.errors import error_fact, judge
+
+
+@pytest.mark.parametrize(
+    ("name", "category", "misleading"),
+    [
+        ("LAUNCH_FAILURE", "order", True),
+        ("LAUNCH_FAILURE", "mapping", False),
+        ("INVALID_SPECULATION", "content", True),
+        ("AICPU_EXCEPTION", "resource", True),
+        ("OUT_OF_MEMORY", "resource", False),
+        ("LAUNCH_FAILURE", None, False),
+        ("SOMETHING", "order", False),
+    ],
+)
+def test_a_name_misleads_when_it_points_elsewhere(name: str, category: str | None, misleading: bool) -> None:
+    """Only beside a cause, and only where the name says something."""
+    assert misleading == judge(name, category, nonfinite=False)[0]
+
+
+@pytest.mark.parametrize("category", ["content", "order", None])
+def test_an_invalid_speculation_without_finite_numbers_is_none(category: str | None) -> None:
+    """Whatever made them so: a distribution was refused, not a draft."""
+    misleading, remark = judge("INVALID_SPECULATION", category, nonfinite=True)
+    assert misleading
+    assert "a distribution that is not finite" in remark
+
+
+def test_the_error_keeps_what_the_runtime_gave() -> None:
+    """Code, message, place and sub-codes, and the stream by its name."""
+    found = error_fact(
+        {
+            "code": 6,
+            "name": "INVALID_SPECULATION",
+            "message": "m",
+            "observed_at": "sync",
+            "detail": {"check": "x"},
+        },
+        "compute",
+        "content",
+        nonfinite=True,
+    )
+    assert found is not None
+    assert (6, "m", "compute", "sync", {"check": "x"}, True) == (
+        found.code,
+        found.message,
+        found.stream,
+        found.observed_at,
+        found.detail,
+        found.misleading,
+    )
+    assert error_fact(None, None, None, nonfinite=False) is None
