@@ -23,7 +23,7 @@ def test_a_page_has_its_parts(code: str) -> None:
     headings = re.findall(r"^## (.+)$", page.text, re.MULTILINE)
     expected = ["What it means", "A real one", "Confirm it", "Fixes that work", "Fixes that only mask"]
     assert expected == headings
-    assert re.search(r"[\w.-]+/[\w.-]+ ?(?:PR )?#\d+", page.text)
+    assert re.search(r"[\w.-]+/[\w.-]+(?: ?(?:PR )?#|, error )\d+", page.text)
     assert page.query().startswith("SELECT")
     assert len(page.fixes()) >= 2
     assert len(page.masks()) >= 2

@@ -76,7 +76,7 @@ SELECT
     b.seq,
     'resource' AS class,
     _confidence(b.waits AND x.seq IS NOT NULL, w.holes) AS confidence,
-    b.sentence,
+    b.sentence AS sentence,
     'workspace' AS resource_kind,
     b.offset AS resource_id,
     NULL AS life,
