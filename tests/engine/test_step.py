@@ -91,6 +91,19 @@ def test_a_full_cache_gives_way_to_requests(make_engine, plain):
     assert engine.stats().free_pages + engine.stats().cached_pages == 11
 
 
+def test_a_request_that_found_no_room_is_looked_up_again_when_there_may_be_some(make_engine, plain):
+    """Another's decoding gives no page back: a long prompt that waits is not matched in each of its steps."""
+    engine = make_engine(kv_pages=9, prefix_cache="hash")
+    matched: list[int] = []
+    match = engine.cache.match
+    engine.cache.match = lambda number, *front: matched.append(number) or match(number, *front)
+    engine.add(greedy("runs", _prompt(50), 40))
+    engine.add(greedy("waits", _prompt(100, seed=1), 3))
+    answers, _ = run(engine)
+    assert answers == {"runs": plain(_prompt(50), 40), "waits": plain(_prompt(100, seed=1), 3)}
+    assert matched == [1, 2, 2]
+
+
 def test_abort_frees_rows_and_pages_at_once(make_engine):
     """Running and waiting requests go; an unknown id is nobody's."""
     engine = make_engine(max_num_seqs=1, prefix_cache="none")

@@ -47,13 +47,22 @@ class Lanes:
         self._evict = evict
         self._published = False
         self._flight: Fence | None = None
+        self._refused = (0, 0)
+        """The request that found no room last, and what the pool had been given back by then."""
 
     def admit(self, request: Request) -> bool:
-        """Give a waiting request a row and pages for all its tokens; False when there is no room."""
+        """Give a waiting request a row and pages for all its tokens; False when there is no room.
+
+        One that was refused is not looked up again, which takes long for a long prompt, before somebody has
+        given pages back.
+        """
+        if self._refused == (request.number, self._pool.given_back):
+            return False
         front = self._fronts.find(request)
         count = self._pages(request.length) - len(front.pages)
         if not self._make_room(count):
             self._fronts.leave(request, front)
+            self._refused = request.number, self._pool.given_back
             return False
         self._fronts.take(request, front, self._grant(request, count, request.length))
         if not request.admitted:

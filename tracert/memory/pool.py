@@ -62,6 +62,8 @@ class PagePool:
         self._free = deque(range(1, pages))
         self._retired: deque[tuple[Fence, list[int]]] = deque()
         self._passed: dict[int, int] = {}
+        self.given_back = 0
+        """Times that holders gave pages back; while it stays, there is no more room than there was."""
         self._tally: dict[State, int] = {"free": pages - 1, "held": 0, "retired": 0}
         self._reserve()
 
@@ -118,6 +120,7 @@ class PagePool:
         `fence` is one that launches which touch the pages must pass before they may be granted; None
         when re-use is ordered anyway. Pages that nobody holds any more are released.
         """
+        self.given_back += bool(pages)
         left: dict[Mode, list[int]] = {"write": [], "read": []}
         last: list[int] = []
         for page in pages:
