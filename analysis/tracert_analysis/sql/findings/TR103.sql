@@ -6,12 +6,20 @@ WITH
         FROM (FROM event WHERE kind = 'stage' AND staging IS NOT NULL) AS e
         ASOF LEFT JOIN _host AS h ON e.seq >= h.from_seq
     ),
+    copied AS (
+        SELECT staging, stream, seq, ordinal FROM launch WHERE kind = 'publish' AND staging IS NOT NULL
+    ),
+    asked AS (
+        SELECT w.seq, w.staging, c.stream, coalesce(w.clock[c.stream + 1], 0) AS known
+        FROM written AS w JOIN (SELECT DISTINCT staging, stream FROM copied) AS c USING (staging)
+    ),
     broken AS (
-        SELECT s.seq, s.staging, p.seq AS publish_seq
-        FROM written AS s
-        JOIN launch AS p ON s.staging = p.staging AND p.kind = 'publish' AND p.seq < s.seq
-        WHERE coalesce(s.clock[p.stream + 1], 0) < p.ordinal
-        QUALIFY row_number() OVER (PARTITION BY s.staging ORDER BY s.seq, p.seq DESC) = 1
+        -- Where the last copy of a stream is known to be done, all before it are.
+        SELECT a.seq, a.staging, c.seq AS publish_seq
+        FROM asked AS a ASOF JOIN copied AS c
+            ON a.staging = c.staging AND a.stream = c.stream AND a.seq > c.seq
+        WHERE a.known < c.ordinal
+        QUALIFY row_number() OVER (PARTITION BY a.staging ORDER BY a.seq, c.seq DESC) = 1
     )
 SELECT
     'TR103' AS code,
