@@ -1,6 +1,7 @@
 """Makes the pages that follow from the SQL library; `--check` only says whether they are up to date.
 
-The reference of the SQL library, the list of the findings, and the rule in each finding's page.
+The reference of the SQL library, the list of the findings, here and in the README, and the rule in each
+finding's page.
 """
 
 import os
@@ -16,6 +17,7 @@ from tracert_analysis.reference import entries, rules
 DOCS = Path(__file__).parent
 PAGE = DOCS / "sql-reference.md"
 INDEX = DOCS / "findings" / "README.md"
+README = DOCS.parent / "README.md"
 FINDINGS = DOCS.parent / "analysis" / "tracert_analysis" / "findings"
 WIDTH = 119
 
@@ -90,6 +92,13 @@ def index(old: str) -> str:
     )
 
 
+def summary(old: str) -> str:
+    """The README: the table of rules in it, a line a rule."""
+    head, line, rest = old.partition("| code | the rule that the history breaks |\n|---|---|\n")
+    rows = "".join(f"| {rule.code} | {_escaped(rule.sentence)} |\n" for rule in rules())
+    return head + line + rows + rest[rest.index("\n\n") + 1 :]
+
+
 def finding(old: str, sentence: str) -> str:
     """The page of a finding: between its heading and its first section stands the rule."""
     return re.sub(
@@ -107,6 +116,7 @@ def expected() -> dict[Path, str]:
     return {
         PAGE: page(),
         INDEX: index(INDEX.read_text(encoding="utf-8")),
+        README: summary(README.read_text(encoding="utf-8")),
         **{path: finding(path.read_text(encoding="utf-8"), text) for path, text in texts.items()},
     }
 
