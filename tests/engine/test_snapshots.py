@@ -8,9 +8,7 @@ import torch
 
 from tests.engine.conftest import greedy, run
 from tests.memory.history import History
-from tracert.engine.commit import Commit, Refused
 from tracert.engine.step import Engine
-from tracert.memory.errors import InvariantError
 from tracert.memory.prefix import Identity
 from tracert.messages.messages import Failed
 from tracert.record.access import Compute
@@ -154,36 +152,3 @@ def test_an_aborted_request_lets_go_of_its_snapshot(make_engine: Callable[..., E
     engine.snapshots.evict(100)
     assert len(engine.snapshots) == 0
     engine.check()
-
-
-def test_the_audit_ends_the_engine_before_the_launch(make_engine: Callable[..., Engine]) -> None:
-    """A page that was given back behind the engine's back is named, and nothing more is launched."""
-    told = Forwards()
-    engine = make_engine(told, prefix_cache="none", audit=True)
-    engine.add(greedy("one", PROMPTS[0], 8))
-    engine.step()
-    request = engine.scheduler.running[0]
-    engine.pool.drop(request.pages[1:], request.holder)
-    before = told.computed
-    with pytest.raises(InvariantError, match=r"launch failed: page 2 is free and request:1$"):
-        engine.step()
-    assert told.computed == before
-
-
-def test_each_check_has_a_code_of_its_own() -> None:
-    """An invalid distribution, an unmapped page, and neither; detail names all that failed."""
-    commit = Commit(page_size=16)
-    assert commit.check(3, pages=2, end=32, finite=True) is None
-    assert commit.check(3, pages=2, end=20, finite=False) == Refused(
-        7,
-        "INVALID_DISTRIBUTION",
-        "the model's output is not finite; the request was stopped",
-        {"failed": ["distribution"], "row": 3, "position": 19},
-    )
-    refused = commit.check(3, pages=2, end=33, finite=False)
-    assert refused is not None
-    assert (8, "UNMAPPED_PAGE", ["mapped", "distribution"]) == (
-        refused.code,
-        refused.name,
-        refused.detail["failed"],
-    )
