@@ -62,6 +62,47 @@ def test_a_clear_on_the_default_stream_is_no_fix(run_once: Ran) -> None:
     assert told.report["verdict"]["confidence"] == "proven"
 
 
+@pytest.fixture(scope="module")
+def late(run_once: Ran) -> Told:
+    """The run whose pages are cleared behind the host tier's loads."""
+    return run_once(NAME, variant="late-clear", planted=True, schedule="random:1")
+
+
+def test_a_clear_behind_a_load_from_the_host_is_no_fix(late: Told) -> None:
+    """Order is there, on the right stream, and the wrong way round: the restored page is blank."""
+    verdict = late.report["verdict"]
+    assert {"TR104"} == set(late.codes)
+    assert ("TR104", "proven") == (verdict["code"], verdict["confidence"])
+    assert "(load_pages) on copies, which put them there" in verdict["sentence"]
+    assert "reads zeros in their place" in verdict["sentence"]
+
+
+def test_the_blank_pages_are_those_that_were_restored(late: Told, run_once: Ran) -> None:
+    """The first launch that is told of clears the very lives of pages that the load before it filled."""
+    clear = next(each for each in late.events if each.get("launch") == late.report["verdict"]["launch"])
+    loads = [each for each in late.events if each["kind"] == "load" and each["seq"] < clear["seq"]]
+    loaded = {(page, life) for _, page, life in loads[-1]["entries"]}
+    cleared = {(page, life) for page, life, _, _ in clear["target"]}
+    assert loaded <= cleared
+    sound = run_once(NAME, variant="late-clear", planted=False, schedule="random:1")
+    wrong = {
+        name for name, tokens in sound.outcome["tokens"].items() if late.outcome["tokens"][name] != tokens
+    }
+    assert {"again-0", "again-1"} == wrong
+
+
+def test_stale_numbers_are_proven_from_the_history_while_the_answers_are_right(run_once: Ran) -> None:
+    """A zero weight makes them zero: nothing fails, no answer differs, and it is wrong all the same."""
+    told = run_once(NAME, variant="finite", planted=True, schedule="random:1")
+    sound = run_once(NAME, variant="finite", planted=False, schedule="random:1")
+    assert {"TR301"} == set(told.codes)
+    assert "proven" == told.report["verdict"]["confidence"]
+    assert "where state rows of snapshot" in told.report["verdict"]["sentence"]
+    assert (None, {}) == (told.outcome["error"], told.outcome["failed"])
+    assert sound.outcome["tokens"] == told.outcome["tokens"]
+    assert not [each for each in told.events if each["kind"] in ("nonfinite", "error", "fail")]
+
+
 def test_snapshots_cover_the_pool(failed: Told) -> None:
     """As in the report: with all slots in use every page but the reserved one would have rows."""
     from tracert.memory.layout import KvLayout

@@ -1,6 +1,7 @@
 """Every fault by its name."""
 
 from tracert.faults.fault import Fault
+from tracert.faults.flare_late_clear import FLARE_LATE_CLEAR
 from tracert.faults.flare_legacy_clear import FLARE_LEGACY_CLEAR
 from tracert.faults.flare_stale_snapshot_rows import FLARE_STALE_SNAPSHOT_ROWS
 from tracert.faults.ninfer_staging_reuse import NINFER_STAGING_REUSE
@@ -21,6 +22,7 @@ FAULTS: dict[str, Fault] = {
         PYPTO_PREFILL_507018,
         FLARE_STALE_SNAPSHOT_ROWS,
         FLARE_LEGACY_CLEAR,
+        FLARE_LATE_CLEAR,
     )
 }
 

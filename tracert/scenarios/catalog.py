@@ -38,7 +38,7 @@ class Chosen:
     scenario: Scenario
     variant_name: str
     workload_name: str | None
-    """A control's or a reproducer's; None for the scenario's own."""
+    """A control's or a reproducer's; None for the variant's own, or the scenario's."""
 
     @property
     def variant(self) -> Variant:
@@ -50,7 +50,7 @@ class Chosen:
         """What the clients say."""
         name = self.workload_name
         if name is None:
-            return self.scenario.workload
+            return self.variant.workload or self.scenario.workload
         if name in self.scenario.controls:
             return self.scenario.controls[name]
         return self.scenario.reproducers[name].workload

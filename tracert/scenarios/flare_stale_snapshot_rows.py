@@ -6,6 +6,8 @@ and the kernels load whole pages. Once pages go from rows to keys and values, a 
 behind its last token; it is the second send of a prompt that fails, as in the report.
 """
 
+import dataclasses
+
 from tracert.scenarios.prompts import exactly, joined
 from tracert.scenarios.scenario import Scenario, Variant
 from tracert.scenarios.workload import Script, Send, Workload
@@ -13,7 +15,8 @@ from tracert.scenarios.workload import Script, Send, Workload
 _TEXT = "The tide tables of the harbour list high water twice a day. "
 
 
-def _workload(prompts: int, lengths: tuple[int, int], answer: int) -> Workload:
+def _workload(prompts: int, lengths: tuple[int, int], answer: int, returning: int = 0) -> Workload:
+    """Each prompt twice; in the end so many of them once more, in their order."""
     sends: list[Send] = []
     for number in range(prompts):
         prompt = joined(exactly(f"Prompt {number}: ", 10), exactly(_TEXT, lengths[number % 2]))
@@ -21,6 +24,10 @@ def _workload(prompts: int, lengths: tuple[int, int], answer: int) -> Workload:
             Send(f"prime-{number}", prompt, max_tokens=1, ignore_eos=True),
             Send(f"warm-{number}", prompt, max_tokens=answer, ignore_eos=True),
         ]
+    sends += [
+        dataclasses.replace(sends[2 * number], name=f"again-{number}", max_tokens=answer)
+        for number in range(returning)
+    ]
     return Workload(scripts=(Script("prompts", tuple(sends)),))
 
 
@@ -52,6 +59,19 @@ FLARE_STALE_SNAPSHOT_ROWS = Scenario(
         "inert": Variant({"stale_pages": "inert"}, "clean", note="kernels load the positions of tokens only"),
         "legacy-clear": Variant(
             {}, "silent", fault="flare-legacy-clear", note="a wrong fix: cleared on the default stream"
+        ),
+        "late-clear": Variant(
+            {"prefix_cache": "hash", "host_kv": "1M"},
+            "silent",
+            fault="flare-late-clear",
+            note="a wrong fix: cleared once the host tier has brought the page back, which is blank then",
+            # When the first prompts come back, the host tier has their pages and the pool has not.
+            workload=_workload(24, (57, 122), 40, returning=2),
+        ),
+        "finite": Variant(
+            {"kv_dtype": "fp32", "kv_pages": 36, "snapshots": 40},
+            "silent",
+            note="what is stale are numbers, and 0 times a number is 0: right answers, and proven wrong",
         ),
     },
 )

@@ -23,6 +23,8 @@ class Variant:
     fault: str | None = None
     note: str = ""
     """What it shows, in a few words."""
+    workload: Workload | None = None
+    """Another than the scenario's, for what that does not provoke."""
 
 
 @dataclass(frozen=True, slots=True)
