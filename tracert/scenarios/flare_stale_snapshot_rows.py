@@ -42,7 +42,7 @@ FLARE_STALE_SNAPSHOT_ROWS = Scenario(
         "max_model_len": 256,
         "max_num_seqs": 2,
         "prefix_cache": "none",
-        "snapshots": 60,
+        "snapshots": 44,
         "stale_pages": "zero",
         "audit": True,
     },
