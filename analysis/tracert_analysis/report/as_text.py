@@ -24,6 +24,7 @@ from tracert_analysis.report.phrases import (
 from tracert_analysis.report.report import (
     Access,
     Finding,
+    HostAct,
     Lane,
     PageStory,
     Report,
@@ -49,6 +50,7 @@ def render(report: Report, show_sql: bool = False) -> str:
             "ACCESS THAT BREAKS THE RULE" if report.findings else "LAST LAUNCH TO START",
             access(report.access),
         ),
+        section("WHAT THE HOST DID", host(report.host)),
         *(section(f"ROW {story.row}", row(story, report)) for story in report.rows),
         *(section(f"PAGE {story.page}", page(story, report)) for story in report.pages),
         section("WHOSE BYTES", content(report)),
@@ -120,6 +122,20 @@ def access(found: Access | None) -> Iterator[str]:
             yield from hanging("last fence", f"{fence(found.fence, found.other)}{cite(found.fence_query)}")
 
 
+def host(found: HostAct | None) -> Iterator[str]:
+    """What the host did, where no launch breaks the rule, and which launch it concerns."""
+    if found is None:
+        return
+    yield from hanging("event", f"{found.kind}, seq {found.seq}{cite(found.query)}")
+    if found.request is not None:
+        named = f" ({found.request_id})" if found.request_id else ""
+        yield from hanging("request", f"{found.request}{named}")
+    if found.other is not None:
+        yield from hanging("against", f"{place(found.other)}, {when(found.other)}")
+    if found.concerned is not None:
+        yield from hanging("concerns", f"{place(found.concerned)}, {when(found.concerned)}")
+
+
 def row(story: RowStory, report: Report) -> Iterator[str]:
     """Owners and publishes of a row, what a launch that is too early finds in it, its generations."""
     yield from hanging(
@@ -189,7 +205,14 @@ def workspace(story: WorkspaceStory | None) -> Iterator[str]:
 
 
 def acquitted(report: Report) -> Iterator[str]:
-    """What was checked and found right, and why."""
+    """What was checked and found right, and why; why there is nothing, where there is nothing."""
+    if report.host is not None and not report.acquitted:
+        concerned = report.host.concerned
+        yield (
+            "nothing: the host broke the rule, and no launch of the history is over that row or request"
+            if concerned is None
+            else f"nothing: of what launch {concerned.launch} touches, findings tell, or it touches no page"
+        )
     for item in report.acquitted:
         yield from hanging(str(item.resource), f"{item.why}{cite(item.query)}", indent=24)
 

@@ -28,6 +28,7 @@ from tracert_analysis.report.report import (
     ErrorFact,
     Evidence,
     FenceFact,
+    HostAct,
     PageStory,
     Report,
     Resource,
@@ -44,6 +45,8 @@ USE = """
 SELECT u.start, u."end", u.walked FROM (
     SELECT unnest(uses, recursive := true) FROM event WHERE kind = 'launch' AND launch = $launch
 ) u WHERE u."row" = $row LIMIT 1"""
+
+EVENT = "SELECT kind FROM event WHERE seq = $seq"
 
 REQUEST = "SELECT id FROM request WHERE request = $request"
 
@@ -66,6 +69,7 @@ def build(dump: Dump, page: int | None = None) -> Report:
     rows, query, total = findings(questions)
     seen = scene(questions, acts, dump, rows)
     access = _access(questions, acts, seen)
+    host = _host(questions, seen)
     row_stories = _row_stories(questions, acts, seen, kv_pages)
     page_stories = _page_stories(questions, acts, seen, row_stories, dump, page)
     suspect = seen.shown.row["row"] if seen.shown else None
@@ -77,13 +81,14 @@ def build(dump: Dump, page: int | None = None) -> Report:
         error=_error(dump, acts, rows),
         verdict=_verdict(dump, seen, rows, query, counts),
         access=access,
+        host=host,
         rows=row_stories,
         pages=page_stories,
         lanes=lanes(questions),
         workspace=workspace_story(questions, seen.act, code, seen.at),
         content=bytes_story(questions, acts, seen.shown.row if seen.shown else None, seen.act),
         acquitted=(
-            *acquittals(questions, seen.act, suspect, kv_pages),
+            *acquittals(questions, seen.concerned, suspect, kv_pages),
             *bytes_acquittals(questions, seen.shown.row if seen.shown else None, seen.act),
             *workspace_acquittals(questions, seen.act, code),
         ),
@@ -142,9 +147,6 @@ def _access(questions: Questions, acts: Acts, scene: Scene) -> Access | None:
     )
     found = use.first or {}
     request = root.get("request")
-    named = (
-        questions.ask(f"request {request}", REQUEST, request=request).first if request is not None else None
-    )
     fence: FenceFact | None = None
     fence_query = 0
     if scene.other is not None and scene.other.stream != scene.act.stream:
@@ -153,7 +155,7 @@ def _access(questions: Questions, acts: Acts, scene: Scene) -> Access | None:
     return Access(
         act=scene.act,
         request=request,
-        request_id=named["id"] if named else None,
+        request_id=_request_id(questions, request),
         row=row,
         generation=root.get("generation", scene.act.generation),
         positions=(0, found["end"]) if found else None,
@@ -163,6 +165,30 @@ def _access(questions: Questions, acts: Acts, scene: Scene) -> Access | None:
         query=scene.act_query,
         fence_query=fence_query,
     )
+
+
+def _host(questions: Questions, scene: Scene) -> HostAct | None:
+    """What the host did, where a finding names no launch."""
+    if scene.shown is None or scene.act is not None:
+        return None
+    row = scene.shown.row
+    told = questions.ask(f"event {row['seq']}", EVENT, seq=row["seq"])
+    return HostAct(
+        seq=row["seq"],
+        kind=str(told.first["kind"]) if told.first else "event",
+        request=row["request"],
+        request_id=_request_id(questions, row["request"]),
+        other=scene.other,
+        concerned=scene.concerned,
+        query=told.query,
+    )
+
+
+def _request_id(questions: Questions, request: int | None) -> str | None:
+    if request is None:
+        return None
+    told = questions.ask(f"request {request}", REQUEST, request=request)
+    return told.first["id"] if told.first else None
 
 
 def _row_stories(

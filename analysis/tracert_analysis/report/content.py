@@ -7,6 +7,7 @@ owner at any moment, is a page in which everything is right but its content.
 from collections.abc import Iterator
 
 from tracert_analysis.explain import pages as explained
+from tracert_analysis.report.acquittals import ORDER_CODES, OWNER_CODES, listed
 from tracert_analysis.report.acts import Acts
 from tracert_analysis.report.questions import Questions, Row
 from tracert_analysis.report.report import Acquittal, Act, ByteRun, BytesStory, Hold, Resource
@@ -41,20 +42,28 @@ NONFINITE = """
 SELECT seq, layer, position, request FROM event
 WHERE kind = 'nonfinite' AND seq > $after AND (launch = $launch OR request = $request) ORDER BY seq LIMIT 1"""
 
-EARLIER = """
+UNTOLD = """NOT EXISTS (
+        FROM finding f WHERE f.code IN ({codes}) AND f.resource_kind = 'page' AND f.resource_id = $page
+    )"""
+"""No finding of these codes tells of the page: an acquittal must not contradict one."""
+
+EARLIER = f"""
 SELECT count(*) AS checked, count(*) FILTER (NOT ordered) AS wrong FROM (
     SELECT DISTINCT e.launch, e.stream = l.stream OR e.ordinal <= l.clock[e.stream + 1] AS ordered
     FROM access e JOIN launch l ON l.launch = $launch
     WHERE e.page = $page AND e.life < $life AND e.seq < l.seq AND e.certain
+    AND {UNTOLD.format(codes=listed(ORDER_CODES))}
 )"""
 
-RELEASED = """
+RELEASED = f"""
 SELECT count(*) AS checked, count(*) FILTER (NOT right_) AS wrong FROM (
     SELECT p.life, p.free_seq < any_value(g.alloc_seq)
         AND coalesce(p.fence IS NULL OR min(f.passed_seq) <= p.free_seq, false) AS right_
     FROM page_life p JOIN page_life g ON g.page = p.page AND g.life = $life
     LEFT JOIN fence f ON f.fence = p.fence
-    WHERE p.page = $page AND p.life < $life GROUP BY p.life, p.free_seq, p.fence
+    WHERE p.page = $page AND p.life < $life
+    AND {UNTOLD.format(codes=listed(("TR202", *OWNER_CODES)))}
+    GROUP BY p.life, p.free_seq, p.fence
 )"""
 
 

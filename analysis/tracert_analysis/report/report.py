@@ -142,6 +142,21 @@ class Access:
 
 
 @dataclass(frozen=True, slots=True)
+class HostAct:
+    """What the host did, where no launch breaks the rule."""
+
+    seq: int
+    kind: str
+    request: int | None
+    request_id: str | None
+    other: Act | None
+    """The earlier launch that it should have waited for."""
+    concerned: Act | None
+    """The launch over that row, or for that request, of which the acquittals are told."""
+    query: int
+
+
+@dataclass(frozen=True, slots=True)
 class Hold:
     """Who held a page, in which life, from which seq until which (None: to the end)."""
 
@@ -401,6 +416,8 @@ class Report:
     error: ErrorFact | None
     verdict: Verdict
     access: Access | None
+    host: HostAct | None
+    """The access's stead where the host broke the rule."""
     rows: tuple[RowStory, ...]
     pages: tuple[PageStory, ...]
     workspace: WorkspaceStory | None

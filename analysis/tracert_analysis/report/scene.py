@@ -14,6 +14,13 @@ SELECT launch FROM launch WHERE state IS DISTINCT FROM 'waiting' AND kind = 'lau
 ORDER BY seq DESC LIMIT 1"""
 
 
+# Who does what the host did wrong: launches of the finding's row, or of its request, before or after it.
+CONCERNED = """
+SELECT u.launch FROM _use u
+WHERE u."row" = $row AND u.generation = $generation OR u.request = $request
+ORDER BY u.seq < $seq, abs(u.seq::BIGINT - $seq) LIMIT 1"""
+
+
 class Scene(NamedTuple):
     """What the verdict is about: the finding, the launch that broke the rule, the act it broke it against."""
 
@@ -31,6 +38,9 @@ class Scene(NamedTuple):
     edge: Edge | None
     at: int
     """Everything is told as of this seq."""
+    concerned: Act | None
+    """The launch whose facts can be acquitted: the one that broke the rule. Where the host did, the first
+    after it over the finding's row or for its request, or the last before."""
 
 
 def scene(questions: Questions, acts: Acts, dump: Dump, rows: list[Row]) -> Scene:
@@ -38,7 +48,7 @@ def scene(questions: Questions, acts: Acts, dump: Dump, rows: list[Row]) -> Scen
     if not rows:
         told = questions.ask("the last launch to start", LAST_STARTED) if dump.header.get("error") else None
         act, query = acts.launch(told.first["launch"]) if told and told.first else (None, 0)
-        return Scene(None, [], None, None, None, act, query, None, None, dump.evidence.last_seq or 0)
+        return Scene(None, [], None, None, None, act, query, None, None, dump.evidence.last_seq or 0, act)
     root = rows[0]
     repetitions = alike(questions, rows)
     chosen = shown(questions, repetitions)
@@ -47,4 +57,18 @@ def scene(questions: Questions, acts: Acts, dump: Dump, rows: list[Row]) -> Scen
     act, query = acts.launch(chosen.row["launch"])
     other, _ = acts.launch(chosen.row["other_launch"])
     edge = missing_edge(questions, act, other)
-    return Scene(root, repetitions, chosen, root_act, root_edge, act, query, other, edge, chosen.row["seq"])
+    at = chosen.row["seq"]
+    concerned = act or _concerned(questions, acts, chosen.row) or other
+    return Scene(root, repetitions, chosen, root_act, root_edge, act, query, other, edge, at, concerned)
+
+
+def _concerned(questions: Questions, acts: Acts, row: Row) -> Act | None:
+    told = questions.ask(
+        f"the launch that event {row['seq']} of the host concerns",
+        CONCERNED,
+        row=row["row"],
+        generation=row["generation"],
+        request=row["request"],
+        seq=row["seq"],
+    )
+    return acts.launch(told.first["launch"])[0] if told.first else None

@@ -6,6 +6,7 @@ did before is told here.
 
 from collections.abc import Iterator
 
+from tracert_analysis.report.acquittals import ORDER_CODES, OWNER_CODES, apart
 from tracert_analysis.report.questions import Questions, Row
 from tracert_analysis.report.report import Acquittal, Act, LiveBlock, Resource, WorkspaceStory
 
@@ -32,13 +33,15 @@ FROM event p JOIN launch l ON l.launch = p.launch
 WHERE p.kind = 'workspace_plan' AND p.seq < $at AND p.bytes <= $room AND l.kernel = $kernel
 ORDER BY p.bytes DESC LIMIT 1"""
 
-PAGES = """
+PAGES = f"""
 SELECT count(*) AS checked, count(*) FILTER (life = 1) AS first_lives, count(*) FILTER (written) AS written
 FROM (
     SELECT a.page, a.life, bool_or(EXISTS (
             FROM access w WHERE w.page = a.page AND w.seq < a.seq AND w.mode = 'write' AND w.source <> 'clear'
         )) AS written
-    FROM access a WHERE a.launch = $launch AND a.certain GROUP BY a.page, a.life
+    FROM access a WHERE a.launch = $launch AND a.certain
+    AND {apart((*ORDER_CODES, *OWNER_CODES, "TR301"))}
+    GROUP BY a.page, a.life
 )"""
 
 

@@ -62,6 +62,7 @@ def report() -> Report:
             query=1,
         ),
         access=Access(FORWARD, 17, "cmpl-17", 3, 2, (0, 230), 15, PUBLISH, FENCE, 2, 5),
+        host=None,
         rows=(
             RowStory(
                 row=3,
