@@ -9,7 +9,7 @@ from dataclasses import fields
 
 from tracert_analysis.answers import printable
 from tracert_analysis.report.bytes_text import bytes_lines
-from tracert_analysis.report.findings import REPEATED
+from tracert_analysis.report.findings import REPEATED, SAME_ORDER
 from tracert_analysis.report.phrases import (
     LISTED,
     fence,
@@ -256,6 +256,8 @@ def others(report: Report) -> Iterator[str]:
         groups.setdefault((item.code, item.follows), []).append(item)
     for (code, follows), items in list(groups.items())[:LISTED]:
         why = f"A consequence: {follows}." if follows else "On its own."
+        if follows == SAME_ORDER:
+            why = f"{follows.capitalize()}."
         if follows == REPEATED:
             places = ", ".join(str(item.seq) for item in items[:LISTED])
             rest = f" and {len(items) - LISTED} more" if len(items) > LISTED else ""

@@ -15,7 +15,7 @@ from tracert_analysis.report.content import bytes_acquittals, bytes_story
 from tracert_analysis.report.counterfactual import counterfactual
 from tracert_analysis.report.edges import ways
 from tracert_analysis.report.errors import error_fact
-from tracert_analysis.report.findings import finding, findings, resource, story
+from tracert_analysis.report.findings import finding, findings, resource, story, unordered_alike
 from tracert_analysis.report.names import names
 from tracert_analysis.report.novelty import novelties
 from tracert_analysis.report.pages import page_story
@@ -74,6 +74,7 @@ def build(dump: Dump, page: int | None = None) -> Report:
     page_stories = _page_stories(questions, acts, seen, row_stories, dump, page)
     suspect = seen.shown.row["row"] if seen.shown else None
     code = seen.root["code"] if seen.root else None
+    unordered = unordered_alike(questions, rows[0]) if rows else set()
     counts, counts_query = checked(questions)
     return Report(
         tool=_tool(),
@@ -92,7 +93,7 @@ def build(dump: Dump, page: int | None = None) -> Report:
             *bytes_acquittals(questions, seen.shown.row if seen.shown else None, seen.act),
             *workspace_acquittals(questions, seen.act, code),
         ),
-        findings=tuple(finding(row, rows[0], row in seen.repetitions) for row in rows),
+        findings=tuple(finding(row, seen.repetitions, unordered) for row in rows),
         moment=seen.at,
         what_was_new=novelties(questions, seen.act),
         in_flight=streams(questions, acts),

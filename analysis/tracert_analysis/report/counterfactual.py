@@ -82,6 +82,8 @@ SELECT e.* REPLACE (list_transform(e.uses, lambda u: {
     'walked': least(u.walked, ceil(u."end" / w.page_size)::UINTEGER), 'covers': 'valid'
 }) AS uses) FROM main.event AS e, main._window AS w"""
 
+BROKEN = "SELECT count(*) FROM main.finding WHERE class <> 'symptom'"
+
 WHOLE = "SELECT count(*) FROM main._use WHERE covers = 'page'"
 
 
@@ -92,7 +94,7 @@ def counterfactual(dump: Dump, findings: list[Row]) -> str | None:
     """
     if not findings or dump.evidence.events > EVENTS_MAX:
         return None
-    broken = sum(row["class"] != "symptom" for row in findings)
+    broken = dump.connection.execute(BROKEN).fetchall()[0][0]
     if findings[0]["code"] in BYTES:
         return _bytes(dump, broken)
     if not dump.connection.execute(VERDICT, {"finding": findings[0]["finding"]}).fetchall()[0][0]:

@@ -17,7 +17,21 @@ HARMFUL = """
 SELECT f.finding FROM finding f JOIN access a ON a.launch = f.launch
 WHERE f.code = $code GROUP BY f.finding, a.page HAVING NOT bool_or(a.certain)"""
 
+# The call that is missing belongs to a place in the code: behind a kernel on a stream, before another stream.
+ALIKE = """
+WITH loose AS (
+    SELECT f.finding, early.kernel, early.stream, late.stream AS to_stream
+    FROM finding f
+    JOIN launch early ON early.launch = f.other_launch JOIN launch late ON late.launch = f.launch
+    WHERE early.seq < late.seq AND early.stream <> late.stream
+        AND late.clock[early.stream + 1] < early.ordinal
+)
+SELECT l.finding FROM loose l JOIN loose r USING (kernel, stream, to_stream) WHERE r.finding = $finding"""
+
 REPEATED = "the same again"
+
+SAME_ORDER = "the same order is missing"
+"""How the reason begins why a finding has the verdict's cause."""
 
 LISTED = 200
 """A fault can break a rule at every step from then on: that many findings are enough to see it."""
@@ -39,7 +53,11 @@ def alike(questions: Questions, rows: list[Row]) -> list[Row]:
     kernels = {row["finding"]: (row["kernel"], row["other_kernel"]) for row in questions.rows(KERNELS)}
 
     def place(row: Row) -> tuple[object, ...]:
-        return row["code"], row["stream"], row["other_stream"], kernels[row["finding"]]
+        kernel, other = kernels[row["finding"]]
+        if row["class"] == "mapping":
+            # Who left an entry is no part of the mistake.
+            return row["code"], row["stream"], kernel
+        return row["code"], row["stream"], row["other_stream"], kernel, other
 
     return [row for row in rows if place(row) == place(rows[0])]
 
@@ -80,8 +98,11 @@ def story(repetitions: list[Row], chosen: Shown, lacks_order: bool) -> str:
     return f"{first} {times}; {chosen.why}, {chosen.row['sentence']}".rstrip(".") + "."
 
 
-def finding(row: Row, root: Row, repeated: bool) -> Finding:
-    """A row of the view as the report lists it; `root` is the verdict's, `repeated` says it is alike."""
+def finding(row: Row, repetitions: list[Row], unordered: set[int]) -> Finding:
+    """A row of the view as the report lists it; the first of `repetitions` is the verdict.
+
+    `unordered`: findings that the verdict's missing call would have prevented.
+    """
     return Finding(
         code=row["code"],
         name=row["name"],
@@ -92,7 +113,7 @@ def finding(row: Row, root: Row, repeated: bool) -> Finding:
         resource=resource(row),
         launch=row["launch"],
         request=row["request"],
-        follows=None if row is root else REPEATED if repeated else follows(row, root),
+        follows=_why(row, repetitions, unordered),
     )
 
 
@@ -112,6 +133,22 @@ def resource(row: Row) -> Resource:
         life=row["life"],
         generation=row["generation"] if row["resource_kind"] == "row" else None,
     )
+
+
+def _why(row: Row, repetitions: list[Row], unordered: set[int]) -> str | None:
+    if row is repetitions[0]:
+        return None
+    if any(row is other for other in repetitions):
+        return REPEATED
+    if row["finding"] in unordered:
+        return SAME_ORDER
+    return next((why for root in repetitions if (why := follows(row, root))), None)
+
+
+def unordered_alike(questions: Questions, root: Row) -> set[int]:
+    """Findings that lack order between the verdict's streams, behind the same kernel."""
+    told = questions.rows(ALIKE, finding=root["finding"])
+    return {row["finding"] for row in told}
 
 
 def follows(row: Row, root: Row) -> str | None:

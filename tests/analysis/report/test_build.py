@@ -13,7 +13,7 @@ from tracert_analysis.load import DumpError, open_dump
 from tracert_analysis.report import as_json
 from tracert_analysis.report.as_text import render
 from tracert_analysis.report.build import NoSuchPage, build
-from tracert_analysis.report.findings import REPEATED
+from tracert_analysis.report.findings import REPEATED, SAME_ORDER
 from tracert_analysis.report.report import Report, Reproduce, Resource
 
 from tests.analysis.history import History, use
@@ -437,6 +437,30 @@ def test_consequences_are_told_from_other_mistakes(tmp_path: Path) -> None:
     follows = {(item.code, item.resource.id): item.follows for item in found[1:]}
     assert follows["TR402", 5] == "the same launch 4"
     assert follows["TR203", 20] is None
+
+
+def test_what_lacks_the_verdict_s_order_has_its_cause(tmp_path: Path) -> None:
+    """Two kernels of one stream read unordered what one of another wrote; a third stream does, too."""
+    history = begun()
+    pages = arrive(history, 10, [5, 6, 7, 8])
+    history.forward(COMPUTE, writes=[[page, life, 0, 4] for page, life in pages[:3]])
+    history.copy(TRANSFER, [[*pages[0], 0, 4]], [[*pages[3], 0, 4]])
+    history.forward(TRANSFER, reads=[[*pages[1], 0, 4]])
+    history.forward(LEGACY, reads=[[*pages[2], 0, 4]])
+    made = report(history, tmp_path)
+    follows = {item.resource.id: item.follows for item in made.findings}
+    assert follows == {5: None, 6: SAME_ORDER, 7: None}
+    assert "The same order is missing." in render(made)
+
+
+def test_what_follows_from_a_repetition_follows_from_the_verdict(tmp_path: Path) -> None:
+    """The launch that broke the rule a second time gave NaN."""
+    history = thrice(fail=False)
+    launch = [event for event in history.events if event["kind"] == "launch"][-1]["launch"]
+    history.event("nonfinite", launch=launch, request=99, row=9, position=5, pages=[], layer=-1)
+    found = report(history, tmp_path).findings
+    assert [item.follows for item in found if item.code == "TR902"] == [f"the same launch {launch}"]
+    assert found[0].launch != launch
 
 
 def test_launches_that_had_not_finished_are_listed(tmp_path: Path) -> None:

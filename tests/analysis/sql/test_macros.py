@@ -144,6 +144,39 @@ def test_missing_edge_of_an_overwritten_row(tmp_path: Path) -> None:
     ] == rows(history, tmp_path, 'SELECT from_launch, to_launch, "call" FROM missing_edge(1)')
 
 
+def test_missing_edge_of_a_hit(tmp_path: Path) -> None:
+    """From the launch that writes the hit page to the one that reads it; once they are ordered, none."""
+    history = History()
+    written = history.alloc([5], "request:1")
+    history.event("insert", node=1, digest="a" * 16, parent=0, identity=7, pages=[[5, 1]])
+    history.event(
+        "match", request=2, node=1, digest="a" * 16, identity=7, hit_tokens=4, pages=[[5, 1]], lookup_ns=1
+    )
+    history.hold(written, "request:2")
+    history.acquire(1, 1, 2)
+    history.publish(COMPUTE, 1, 1, written)
+    writer = history.forward(TRANSFER, writes=[[5, 1, 0, 4]])
+    reader = history.forward(COMPUTE, use(1, 1, 4, 4, walked=1))
+    assert ["TR502", "TR101"] == [code for (code,) in rows(history, tmp_path, "SELECT code FROM finding")]
+    call = "fence = device.record(transfer); device.wait(compute, fence)"
+    assert [(writer.launch, reader.launch, call)] == rows(
+        history, tmp_path, 'SELECT from_launch, to_launch, "call" FROM missing_edge(1)'
+    )
+
+
+def test_missing_edge_is_none_where_the_order_is_the_wrong_one(tmp_path: Path) -> None:
+    """TR104: a clear wipes what an earlier launch of its stream wrote: no call would help."""
+    history = History()
+    pages = history.alloc([5], "request:1")
+    history.acquire(0, 1, 1)
+    history.publish(COMPUTE, 0, 1, pages)
+    history.forward(COMPUTE, use(0, 1, 0, 2))
+    history.clear(COMPUTE, [[5, 1, 0, 4]])
+    history.forward(COMPUTE, use(0, 1, 2, 3))
+    assert [("TR104",)] == rows(history, tmp_path, "SELECT code FROM finding")
+    assert [] == rows(history, tmp_path, "FROM missing_edge(1)")
+
+
 def test_in_flight(history: History, tmp_path: Path) -> None:
     """What had not finished, by the progress words."""
     history.publish(LEGACY, 1, 1, [(6, 1)])

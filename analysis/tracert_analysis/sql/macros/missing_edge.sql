@@ -1,5 +1,5 @@
 -- The edge between two launches whose lack a finding (its number in `finding`) tells of, and the call that adds it.
--- No row when the finding isn't one of order. Columns: from_launch, from_stream, from_name, from_seq, to_launch,
+-- No row when no order between two streams lacks. Columns: from_launch, from_stream, from_name, from_seq, to_launch,
 -- to_stream, to_name, to_seq, call (anywhere between the two events), alternative.
 CREATE MACRO missing_edge(finding) AS TABLE
 SELECT
@@ -13,5 +13,5 @@ JOIN launch AS early ON f.other_launch = early.launch
 JOIN launch AS late ON f.launch = late.launch
 JOIN _stream AS from_name ON early.stream = from_name.stream
 JOIN _stream AS to_name ON late.stream = to_name.stream
-WHERE f.finding = finding AND f.code IN ('TR101', 'TR102', 'TR104', 'TR202')
+WHERE f.finding = finding AND early.seq < late.seq AND early.stream <> late.stream
     AND late.clock[early.stream + 1] < early.ordinal;
