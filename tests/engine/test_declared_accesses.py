@@ -1,6 +1,7 @@
 """What a launch declares is what its kernel touches: the reader's history rests on it."""
 
 import random
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -13,7 +14,7 @@ from tracert.device.device import Kernel, Launch, Stream
 from tracert.device.simulated import SimDevice
 from tracert.engine.config import EngineConfig
 from tracert.engine.step import Engine
-from tracert.record.access import Access, Clear, Compute, Load, Offload, Publish
+from tracert.record.access import Access, Clear, Copy, Extent, Load, Offload, Publish
 from tracert.record.recorder import NullRecorder
 
 PAGE = 16
@@ -23,7 +24,8 @@ class SuspiciousDevice(SimDevice):
     """Runs each kernel with everything poisoned that it did not declare to read, and looks what it wrote."""
 
     engine: Engine | None = None
-    checked = 0
+    checked: Counter[str]
+    """Launches that were run so, by kernel."""
 
     def launch(self, stream: Stream, kernel: Kernel, *args: Any, access: Access) -> Launch:
         if self.engine is None:
@@ -45,7 +47,7 @@ class SuspiciousDevice(SimDevice):
             assert not (changed & ~writable).any(), f"{kernel.__name__} wrote what it did not declare"
             _assert_table(table_before, table, access, kernel)
             arena[~(readable | writable)] = kept[~(readable | writable)]
-            self.checked += 1
+            self.checked[kernel.__name__] += 1
 
         suspicious.__name__ = kernel.__name__
         return super().launch(stream, suspicious, *args, access=access)
@@ -56,12 +58,13 @@ def _declared(engine: Engine, access: Access) -> tuple[list[tuple[int, int]], li
     if isinstance(access, Offload | Load):
         whole = [(page, at) for page in access.pages for at in range(PAGE)]
         return (whole, []) if isinstance(access, Offload) else ([], whole)
-    if isinstance(access, Clear):
-        return [], [(page, at) for page, _, first, end in access.target for at in range(first, end)]
-    if not isinstance(access, Compute):
+    if isinstance(access, Publish):
         return [], []
-    reads: list[tuple[int, int]] = []
-    writes: list[tuple[int, int]] = []
+    if isinstance(access, Copy):
+        return _positions(access.source), _positions(access.target)
+    if isinstance(access, Clear):
+        return [], _positions(access.target)
+    reads, writes = _positions(access.reads), _positions(access.writes)
     for use in access.uses:
         pages = [page for page, _ in engine.table.published(use.row)]
         assert use.walked == -(-use.end // PAGE)
@@ -69,6 +72,10 @@ def _declared(engine: Engine, access: Access) -> tuple[list[tuple[int, int]], li
         reads += [(pages[at // PAGE], at % PAGE) for at in range(end)]
         writes += [(pages[at // PAGE], at % PAGE) for at in range(use.start, use.end)]
     return reads, writes
+
+
+def _positions(extents: Sequence[Extent]) -> list[tuple[int, int]]:
+    return [(page, at) for page, _, first, end in extents for at in range(first, end)]
 
 
 def _mask(arena: torch.Tensor, positions: Iterable[Sequence[int]]) -> torch.Tensor:
@@ -91,6 +98,7 @@ def suspicious(model):
 
     def make(**config: Any) -> tuple[Engine, SuspiciousDevice]:
         device = SuspiciousDevice(NullRecorder())
+        device.checked = Counter()
         settings = {"kv_pages": 24, "max_model_len": 256, "max_num_seqs": 3, **config}
         engine = Engine(
             NullRecorder(), EngineConfig(**settings), device, model, for_device("cpu"), "tiny-random"
@@ -114,7 +122,43 @@ def test_kernels_touch_what_their_launch_declares(suspicious, plain, config):
         engine.add(greedy(name, prompt, 12))
     answers, _ = run(engine)
     assert {name: plain(prompt, 12) for name, prompt in prompts.items()} == answers
-    assert device.checked > 24
+    assert device.checked.total() > 24
+
+
+_UNALIGNED = random.Random(9).choices(range(256), k=2 * PAGE + 5)
+
+
+@pytest.mark.parametrize("kv_dtype", ["fp32", "fp8"])
+@pytest.mark.parametrize(
+    ("config", "kernels"),
+    [
+        ({"prefix_cache": "hash"}, {"copy_pages"}),
+        ({"prefix_cache": "radix", "stage_copies": True}, {"copy_pages"}),
+        (
+            {"prefix_cache": "hash", "kv_pages": 6, "host_slots": 40, "stale_pages": "clear-tail"},
+            {"offload_pages", "load_pages"},
+        ),
+        ({"prefix_cache": "none", "snapshots": 3}, {"store_row", "load_row", "copy_pages"}),
+        (
+            {"prefix_cache": "none", "snapshots": 3, "stale_pages": "zero", "stage_copies": True},
+            {"store_row", "load_row", "copy_pages", "clear_pages"},
+        ),
+        ({"prefix_cache": "none", "snapshots": 3, "dedicated_snapshots": True}, {"store_row", "load_row"}),
+        ({"prefix_cache": "none", "retain": 2}, set()),
+    ],
+    ids=["tails", "staged tails", "host tier", "snapshots", "snapshots, zeroed", "dedicated", "turns"],
+)
+def test_what_keeps_fronts_touches_what_it_declares(suspicious, make_engine, config, kernels, kv_dtype):
+    """Prompts that share a front of no whole number of pages, each sent twice, one behind the other."""
+    engine, device = suspicious(kv_dtype=kv_dtype, **config)
+    other = make_engine(kv_pages=64, max_model_len=256, kv_dtype=kv_dtype, prefix_cache="none")
+    prompts = [_UNALIGNED + random.Random(seed).choices(range(256), k=3 + 11 * seed) for seed in range(3)]
+    for turn, prompt in enumerate([*prompts, *prompts]):
+        name = f"r{turn}"
+        for each in (engine, other):
+            each.add(greedy(name, prompt, 6))
+        assert run(other)[0] == run(engine)[0]
+    assert kernels <= device.checked.keys()
 
 
 @pytest.mark.parametrize("kv_dtype", ["bf16", "fp16", "fp8", "int8"])
@@ -126,7 +170,7 @@ def test_narrow_pages_are_touched_as_declared(suspicious, make_engine, kv_dtype)
         for each in (engine, other):
             each.add(greedy(f"r{seed}", random.Random(seed).choices(range(256), k=21 + 9 * seed), 12))
     assert run(other)[0] == run(engine)[0]
-    assert device.checked > 24
+    assert device.checked.total() > 24
 
 
 @pytest.mark.parametrize("kv_dtype", ["fp32", "fp8", "int8"])
@@ -140,7 +184,7 @@ def test_whole_pages_are_read_as_declared(suspicious, make_engine, kv_dtype, sta
         for each in (engine, other):
             each.add(greedy(f"r{seed}", random.Random(seed).choices(range(256), k=21 + 9 * seed), 12))
     assert run(other)[0] == run(engine)[0]
-    assert device.checked > 24
+    assert device.checked.total() > 24
 
 
 def test_the_suspicion_is_not_idle(suspicious):
