@@ -81,9 +81,8 @@ def assert_folds(dump: Path, engine: Engine) -> None:
         assert told.tenant[row] == (view.generation, view.request)
         assert told.mapped[row] == list(zip(view.pages, view.lives, strict=True))
         assert sorted(told.device_row[row].items()) == list(enumerate(engine.table.published(row)))
-    cached = getattr(engine.cache, "_nodes", {})
-    nodes = {number: [node.page] if hasattr(node, "page") else node.pages for number, node in cached.items()}
-    assert {number: [page for page, _ in held] for number, (_, _, held, _) in told.nodes.items()} == nodes
+    nodes = {number: [page for page, _ in held] for number, (_, _, held, _) in told.nodes.items()}
+    assert engine.cache.claims() == {Holder("prefix", number): pages for number, pages in nodes.items()}
     running = {request.lane: (request.number, request.computed) for request in engine.scheduler.running}
     assert {
         line["row"]: (line["request"], line["frontier"]) for line in lanes if line["state"] == "held"
