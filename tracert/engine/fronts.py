@@ -17,13 +17,11 @@ from dataclasses import dataclass, field
 
 from tracert.device.device import Stream
 from tracert.engine.request import Request
-from tracert.memory.host_tier import HostTier
+from tracert.engine.stores import Stores
 from tracert.memory.pool import PagePool
-from tracert.memory.prefix_cache import PrefixCache, Tail
-from tracert.memory.retained import Retained, RetainedStore
-from tracert.memory.snapshot_store import SnapshotId, SnapshotStore
-from tracert.memory.stale_pages import StalePages
-from tracert.memory.tail_copies import TailCopies
+from tracert.memory.prefix_cache import Tail
+from tracert.memory.retained import Retained
+from tracert.memory.snapshot_store import SnapshotId
 from tracert.record.access import Extent
 
 
@@ -54,29 +52,17 @@ class Front:
 class Fronts:
     """The places where fronts of prompts are kept."""
 
-    def __init__(
-        self,
-        pool: PagePool,
-        cache: PrefixCache,
-        copies: TailCopies,
-        compute: Stream,
-        stale: StalePages,
-        *,
-        stage_on: Stream | None = None,
-        retained: RetainedStore | None = None,
-        snapshots: SnapshotStore | None = None,
-        host: HostTier | None = None,
-    ) -> None:
-        """`compute` writes pages. Tails are copied there at once, or staged on `stage_on`."""
+    def __init__(self, pool: PagePool, stores: Stores, compute: Stream) -> None:
+        """`compute` writes pages."""
         self._pool = pool
-        self._cache = cache
-        self._copies = copies
         self._compute = compute
-        self._stage_on = stage_on
-        self._stale = stale
-        self._retained = retained
-        self._snapshots = snapshots
-        self._host = host
+        self._cache = stores.cache
+        self._copies = stores.copies
+        self._stage_on = stores.stage_on
+        self._stale = stores.stale
+        self._retained = stores.retained
+        self._snapshots = stores.snapshots
+        self._host = stores.host
 
     def find(self, request: Request) -> Front:
         """The best front there is, held by the request so that making room does not take it away."""

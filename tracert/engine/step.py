@@ -27,18 +27,14 @@ from tracert.engine.request import Request
 from tracert.engine.rooms import Rooms
 from tracert.engine.runner import Drawn, Flight, Runner, largest_step
 from tracert.engine.scheduler import Scheduler, Slice
+from tracert.engine.stores import open_stores
 from tracert.memory.arena import Arena
 from tracert.memory.audit import Audit
 from tracert.memory.block_table import BlockTable
 from tracert.memory.errors import WorkspaceFull
-from tracert.memory.host_tier import HostTier
 from tracert.memory.layout import KvLayout
 from tracert.memory.pool import PagePool
-from tracert.memory.prefix_cache import Identity, open_cache
-from tracert.memory.retained import RetainedStore
-from tracert.memory.snapshot_store import SnapshotStore
-from tracert.memory.stale_pages import open_policy
-from tracert.memory.tail_copies import TailCopies
+from tracert.memory.prefix_cache import Identity
 from tracert.memory.workspace import Workspace
 from tracert.messages.messages import Failed, FinishReason, Generate, Stats, Tokens
 from tracert.models.decoder import Decoder
@@ -77,48 +73,12 @@ class Engine:
             kernels.copy_row,
             poison=config.poison_rows,
         )
-        secret = secrets.token_bytes(16)
-        # Whole pages are not copied on the transfer stream, whose publishes every step waits for.
-        tiered = config.host_slots > 0 and config.prefix_cache != "none"
-        copying = device.stream("copies") if tiered or config.stage_copies else None
-        self.host: HostTier | None = None
-        if copying is not None and tiered:
-            self.host = HostTier(device, self.arena, config.host_slots, self.compute, copying, secret)
-        spill = None if self.host is None else self.host.spill
-        self.cache = open_cache(config.prefix_cache, recorder, self.pool, secret=secret, spill=spill)
-        self.copies = TailCopies(recorder, device, self.pool, self.arena, kernels.copy_pages)
-        self.retained = RetainedStore(self.pool, config.retain) if config.retain else None
-        self.stale = open_policy(
-            config.stale_pages, device, self.arena, kernels.clear_pages, kernels.clear_positions
+        stores = self.stores = open_stores(
+            recorder, device, self.pool, self.arena, kernels, config, self.compute, model.config.vocab
         )
-        self.snapshots: SnapshotStore | None = None
-        if config.snapshots:
-            self.snapshots = SnapshotStore(
-                recorder,
-                device,
-                self.pool,
-                self.arena,
-                self.copies,
-                self.compute,
-                config.snapshots,
-                model.config.vocab,
-                dedicated=config.dedicated_snapshots,
-            )
-        self.fronts = Fronts(
-            self.pool,
-            self.cache,
-            self.copies,
-            self.compute,
-            self.stale,
-            stage_on=copying if config.stage_copies else None,
-            retained=self.retained,
-            snapshots=self.snapshots,
-            host=self.host,
-        )
-        # What only a cache holds goes first, then turns and snapshots, whose full pages are the cache's to
-        # give after that.
-        stores = [store for store in (self.retained, self.snapshots) if store is not None]
-        others = [evict for store in stores for evict in (store.evict, self.cache.evict)]
+        self.cache, self.copies, self.stale = stores.cache, stores.copies, stores.stale
+        self.host, self.retained, self.snapshots = stores.host, stores.retained, stores.snapshots
+        self.fronts = Fronts(self.pool, stores, self.compute)
         self.lanes = Lanes(
             recorder,
             device,
@@ -128,7 +88,7 @@ class Engine:
             self.compute,
             self.transfer,
             self.stale,
-            (self.cache.evict, *others),
+            [store.evict for store in stores.evictors],
         )
         self.scheduler = Scheduler(recorder, config, self.lanes)
         room = config.workspace or largest_step(model, config, self.arena.layout.dtype)
@@ -145,9 +105,7 @@ class Engine:
             self.snapshots,
         )
         self.commit = Commit(config.page_size)
-        aliased = self.snapshots.aliased if self.snapshots is not None else tuple
-        claims = [self._claims, self.cache.claims, self.copies.claims, *(store.claims for store in stores)]
-        self.audit = Audit(self.pool, claims, aliased)
+        self.audit = Audit(self.pool, [self._claims, *stores.claims], stores.aliased)
         self.steps = 0
         self._requests: dict[str, Request] = {}
         self._numbers = 0
@@ -316,19 +274,19 @@ class Engine:
 
     def stats(self) -> Stats:
         """Gauges and counters for `/metrics`."""
-        host = None if self.host is None else self.host.stats
+        host = self.stores.host_stats
         return Stats(
             running=len(self.scheduler.running),
             waiting=len(self.scheduler.waiting),
             # Those that a launch may still touch are nobody's already.
             free_pages=self.pool.available() + self.pool.counts().retired,
             cached_pages=self.cache.pages(),
-            free_snapshots=0 if self.snapshots is None else self.snapshots.free,
+            free_snapshots=self.stores.free_snapshots,
             preemptions=self.scheduler.preemptions,
             ring_events=self.recorder.events,
             ring_lost=self.recorder.lost,
-            free_host_slots=host.free if host else 0,
-            used_host_slots=host.used if host else 0,
+            free_host_slots=host.free,
+            used_host_slots=host.used,
         )
 
     def check(self) -> None:
@@ -336,14 +294,7 @@ class Engine:
         self.pool.check()
         self.table.check()
         self.workspace.check()
-        self.cache.check()
-        if self.host is not None:
-            self.host.check()
-        self.copies.check()
-        if self.retained is not None:
-            self.retained.check()
-        if self.snapshots is not None:
-            self.snapshots.check()
+        self.stores.check()
         self.audit()
 
 
