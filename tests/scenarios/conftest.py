@@ -2,8 +2,10 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 from tracert_analysis.load import open_dump
@@ -12,14 +14,20 @@ from tracert_analysis.report.as_text import render
 from tracert_analysis.report.build import build
 
 from tracert.cli.run_scenario import run
+from tracert.scenarios.catalog import find_scenario
 
 
-class Told(NamedTuple):
-    """A run: what it said, its dump, and the report."""
+@dataclass(frozen=True)
+class Told:
+    """A run: what it said, its dump, and the report, which is made when it is asked for."""
 
     outcome: dict[str, Any]
     dump: Path
-    report: dict[str, Any]
+
+    @cached_property
+    def report(self) -> dict[str, Any]:
+        """As JSON."""
+        return read(self.dump)
 
     @property
     def codes(self) -> list[str]:
@@ -47,17 +55,25 @@ def text(dump: Path) -> str:
     return render(build(open_dump(str(dump))))
 
 
+def but_for_the_file(report: dict[str, Any]) -> dict[str, Any]:
+    """All but the dump's name, and what is said of a checksum that no longer fits an edited dump."""
+    kept = {name: value for name, value in report.items() if name != "dump"}
+    kept["evidence"] = {**report["evidence"], "unknown": []}
+    return kept
+
+
 @pytest.fixture(scope="session")
 def run_once(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Told]:
-    """Runs a scenario by name; the same arguments give the same run, which is kept."""
+    """Runs a scenario by name, if not told otherwise on a device that lags; the same run is kept."""
     folder, kept = tmp_path_factory.mktemp("runs"), dict[Any, Told]()
 
-    def once(name: str, **arguments: Any) -> Told:
-        key = name, *sorted(arguments.items())
+    def once(name: str, variant: str | None = None, *, planted: bool, **more: Any) -> Told:
+        more = {"variant": find_scenario(name, variant).variant_name, "schedule": "random:1", **more}
+        key = name, planted, *sorted(more.items())
         if key not in kept:
             dump = folder / f"{len(kept)}.jsonl"
-            outcome = run(name, **arguments, dump=dump)
-            kept[key] = Told(outcome, dump, read(dump))
+            outcome = run(name, planted=planted, dump=dump, **more)
+            kept[key] = Told(outcome, dump)
         return kept[key]
 
     return once

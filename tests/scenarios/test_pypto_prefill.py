@@ -6,26 +6,15 @@ from typing import Any
 
 import pytest
 
-from tests.scenarios.conftest import Told, read, text
-from tracert.cli.run_scenario import run
+from tests.scenarios.conftest import Told, text
 
 NAME = "pypto-prefill-507018"
 
 
-@pytest.fixture(scope="module")
-def told(tmp_path_factory) -> Callable[..., Told]:
-    """Runs the scenario; the same arguments give the same run, which is kept."""
-    folder, kept = tmp_path_factory.mktemp("pypto"), {}
-
-    def once(*, planted: bool = True, **more: Any) -> Told:
-        key = planted, *sorted(more.items())
-        if key not in kept:
-            dump = folder / f"{len(kept)}.jsonl"
-            outcome = run(NAME, planted=planted, schedule="random:1", dump=dump, **more)
-            kept[key] = Told(outcome, dump, read(dump))
-        return kept[key]
-
-    return once
+@pytest.fixture
+def told(run_once: Callable[..., Told]) -> Callable[..., Told]:
+    """Runs the scenario."""
+    return lambda *, planted=True, **more: run_once(NAME, planted=planted, **more)
 
 
 def _mostly(event: dict[str, Any]) -> dict[str, Any]:
