@@ -270,3 +270,9 @@ class RetainedMachine(RuleBasedStateMachine):
 
 RetainedMachine.TestCase.settings = settings(max_examples=40, stateful_step_count=30, deadline=None)
 TestRetainedStore = RetainedMachine.TestCase
+
+
+def test_more_entries_than_pages_take_no_room():
+    """A limit that could never be reached is not laid out: it took gigabytes."""
+    pool = PagePool(History(), 5, 16)
+    assert len(RetainedStore(pool, 2**31 - 1)._generation) == 5

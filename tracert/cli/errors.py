@@ -38,7 +38,8 @@ def explain_failure(error: BaseException) -> tuple[str, int]:
     if isinstance(error, OSError):
         return operating_system(error), FAILED
     if isinstance(error, MemoryError):
-        return "out of memory: close other programs, or read a shorter dump", FAILED
+        said = f": {one_line(error)}" if str(error) else ""
+        return f"out of memory{said}; close other programs, ask for less, or read a shorter dump", FAILED
     if isinstance(error, ModuleNotFoundError) and error.name and not error.name.startswith("tracert"):
         return (
             f"the package {error.name} is not installed: this command needs more than the reader: "

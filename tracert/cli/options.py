@@ -47,7 +47,7 @@ class EngineOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     max_model_len: Annotated[
         int | None, "longest prompt and answer; the model's own when not given", COUNT
     ] = None
-    max_num_seqs: Annotated[int, "sequences that run at once", COUNT] = 16
+    max_num_seqs: Annotated[int, "sequences that run at once", Range(1, 4096)] = 16
     max_num_batched_tokens: Annotated[int, "tokens a step", COUNT] = 2048
     max_prefill_tokens: Annotated[int | None, "tokens of one prompt a step", COUNT] = None
     max_waiting: Annotated[int, "requests that may wait; more get a 503", COUNT] = 1024

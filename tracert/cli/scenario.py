@@ -23,7 +23,7 @@ def list_scenarios() -> None:
             other = f" (fault {variant.fault})" if variant.fault else ""
             table.add_row("", name, variant.ends, f"{variant.note}{other}".strip())
         for name in one.controls:
-            table.add_row("", f"--control {name}", "clean", "another workload with the bug planted")
+            table.add_row("", f"--workload {name}", "clean", "a control: it lacks what the bug needs")
         for name, reproducer in one.reproducers.items():
             table.add_row("", f"--workload {name}", "silent", reproducer.note)
     Console().print(table)
@@ -39,8 +39,7 @@ def run_scenario(
     workload: Annotated[
         str | None, typer.Option(help="Another than its own: one of its controls or reproducers.")
     ] = None,
-    control: Annotated[str | None, typer.Option(help="The same as --workload, for a control.")] = None,
-    seed: Annotated[int, typer.Option(help="Of the device's random schedule.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="Of the device's random schedule.")] = 1,
     schedule: Annotated[str | None, typer.Option(help="Another schedule, for instance replay:...")] = None,
     model: Annotated[str, typer.Option(help="tiny-random needs no download.")] = "tiny-random",
     dump: Annotated[Path | None, typer.Option(help="Where the dump goes.")] = None,
@@ -57,7 +56,7 @@ def run_scenario(
     told = run(
         name,
         variant=variant,
-        workload=workload or control,
+        workload=workload,
         planted=fault,
         schedule=schedule or f"random:{seed}",
         model=model,

@@ -49,6 +49,8 @@ class RetainedStore:
     def __init__(self, pool: PagePool, limit: int) -> None:
         if limit < 1:
             raise LayoutError(f"{limit} retained conversations are none; give at least 1")
+        # Each has a page at least: more entries than pages would never be filled.
+        limit = min(limit, pool.pages)
         self._pool = pool
         self._generation = [0] * limit
         self._free = list(range(limit - 1, -1, -1))

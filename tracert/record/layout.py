@@ -156,7 +156,7 @@ class Geometry:
         if needed > self.slots:
             raise GeometryError(
                 f"a ring of {self.slots} events is too small for {self.pages} pages and {self.rows} rows of "
-                f"{self.row_width}: give --ring-events {1 << (needed - 1).bit_length()} or more"
+                f"{self.row_width}: give fewer --kv-pages, or --ring-events {1 << (needed - 1).bit_length()}"
             )
 
     @property
