@@ -9,9 +9,15 @@ HERE = Path(__file__).parent
 
 
 @pytest.mark.parametrize(
-    ("file", "interpret"), [("interpreted.py", "1"), ("compiled.py", "0")], ids=["interpreted", "compiled"]
+    ("file", "interpret", "only"),
+    [
+        ("interpreted.py", "1", ""),
+        ("compiled.py", "0", "sm_90"),
+        pytest.param("compiled.py", "0", "not sm_90", marks=pytest.mark.slow),
+    ],
+    ids=["interpreted", "compiled", "compiled for other GPUs"],
 )
-def test_in_a_process_of_its_own(file: str, interpret: str, tmp_path: Path) -> None:
+def test_in_a_process_of_its_own(file: str, interpret: str, only: str, tmp_path: Path) -> None:
     """The Triton kernels agree with the twins in the interpreter, and compile for every GPU we name."""
     environment = os.environ | {
         "OMP_NUM_THREADS": "1",
@@ -30,6 +36,10 @@ def test_in_a_process_of_its_own(file: str, interpret: str, tmp_path: Path) -> N
         str(tmp_path / "pytest"),
     ]
     done = subprocess.run(
-        [*command, str(HERE / file)], cwd=HERE.parents[1], env=environment, capture_output=True, text=True
+        [*command, "-k", only, str(HERE / file)],
+        cwd=HERE.parents[1],
+        env=environment,
+        capture_output=True,
+        text=True,
     )
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-2000:]
