@@ -2,8 +2,8 @@
 
 A step's result for a row is committed when the row's pages are mapped as far as it is computed, and the
 distribution that its token was drawn from is one. What fails is reported by the check that failed first:
-an invalid distribution is not an unmapped page, and neither is an invalid speculation (6), which is for
-what is accepted of drafts.
+an invalid distribution is not an unmapped page. Code 6, INVALID_SPECULATION, is kept for what is accepted of
+drafts, of which there are none yet.
 """
 
 from typing import Any, Literal, NamedTuple
@@ -11,7 +11,6 @@ from typing import Any, Literal, NamedTuple
 Check = Literal["mapped", "distribution"]
 Code = tuple[int, str]
 
-INVALID_SPECULATION: Code = (6, "INVALID_SPECULATION")
 INVALID_DISTRIBUTION: Code = (7, "INVALID_DISTRIBUTION")
 UNMAPPED_PAGE: Code = (8, "UNMAPPED_PAGE")
 
@@ -23,12 +22,19 @@ WORDS: dict[Check, str] = {
 
 
 class Refused(NamedTuple):
-    """Why a row's result does not count: `detail` names the checks that failed."""
+    """Why the result for a row's position does not count: the checks that `failed`, in their order."""
 
     code: int
     name: str
     message: str
-    detail: dict[str, Any]
+    failed: tuple[Check, ...]
+    row: int
+    position: int
+
+    @property
+    def detail(self) -> dict[str, Any]:
+        """What the history has of it beside code, name and message."""
+        return {"failed": list(self.failed), "row": self.row, "position": self.position}
 
 
 class Commit:
@@ -46,10 +52,6 @@ class Commit:
             failed.append("distribution")
         if not failed:
             return None
-        code, name = self.code(failed[0])
+        code, name = CODES[failed[0]]
         message = f"{WORDS[failed[0]]}; the request was stopped"
-        return Refused(code, name, message, {"failed": failed, "row": row, "position": end - 1})
-
-    def code(self, check: Check) -> Code:
-        """How a failed check is reported."""
-        return CODES[check]
+        return Refused(code, name, message, tuple(failed), row, end - 1)

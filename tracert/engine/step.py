@@ -239,7 +239,7 @@ class Engine:
     def _reject(self, part: Slice, launch: Launch, refused: Refused) -> Failed:
         """A result that does not count: the symptom is recorded with the pages that it came from."""
         request, lane = part.request, part.row.row
-        if "distribution" in refused.detail["failed"]:
+        if "distribution" in refused.failed:
             self.recorder.nonfinite(
                 launch.id, request.number, lane, part.end - 1, request.pages, self.pool.lives(request.pages)
             )

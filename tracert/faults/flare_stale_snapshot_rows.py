@@ -8,18 +8,20 @@ an invalid speculation, as the report's did.
 from collections.abc import Sequence
 from typing import Any
 
-from tracert.engine.commit import INVALID_SPECULATION, Check, Code
+from tracert.engine.commit import Refused
 from tracert.engine.step import Engine
 from tracert.faults.fault import Fault
 from tracert.memory.stale_pages import ZeroPages
 
 
 def _plant(engine: Engine) -> None:
-    def any_check(check: Check) -> Code:
-        del check
-        return INVALID_SPECULATION
+    check = engine.commit.check
 
-    engine.commit.code = any_check  # type: ignore[method-assign]
+    def check_as_speculation(row: int, pages: int, end: int, *, finite: bool) -> Refused | None:
+        refused = check(row, pages, end, finite=finite)
+        return refused and refused._replace(code=6, name="INVALID_SPECULATION")
+
+    engine.commit.check = check_as_speculation  # type: ignore[method-assign]
     # What clears tails, or loads none, needs no list of pages.
     if engine.snapshots is None or not isinstance(engine.stale, ZeroPages):
         return
