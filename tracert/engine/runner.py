@@ -15,7 +15,7 @@ from tracert_kernels.scratch import Scratch
 
 from tracert.device.device import Device, Fence, Launch, Memory, Stream
 from tracert.engine.batch import Prepared
-from tracert.engine.config import EngineConfig
+from tracert.engine.config import ConfigError, EngineConfig
 from tracert.engine.request import Request
 from tracert.engine.restore import StateRows
 from tracert.engine.rooms import Room, Rooms
@@ -25,6 +25,7 @@ from tracert.memory.arena import Arena
 from tracert.memory.block_table import BlockTable
 from tracert.memory.errors import WorkspaceFull
 from tracert.memory.snapshot_store import SnapshotStore
+from tracert.memory.workspace import LARGEST
 from tracert.models.batch import Batch
 from tracert.models.decoder import Decoder
 from tracert.record.access import Compute, Covers
@@ -195,10 +196,10 @@ def largest_step(model: Decoder, config: EngineConfig, cache_dtype: torch.dtype)
     """Bytes of scratch of the largest step that the configuration allows; twice that with overlap.
 
     It is measured by planning: as many new tokens as a step takes; all sequences decoding at the longest
-    context; one prompt among them.
+    context; one prompt among them. ConfigError when no workspace can be so large.
     """
     count, longest = config.max_num_seqs, config.context_limit
-    tokens = min(config.max_num_batched_tokens, count * config.max_prefill_tokens)
+    tokens = min(config.max_num_batched_tokens, count * min(config.max_prefill_tokens, longest))
     steps = [[tokens], [1] * count, [1] * (count - 1) + [max(tokens - count + 1, 1)]]
     every = Draw(1.0, 1, 0.5, 0, 0, True)
     largest = sample_room([every], model.config.vocab)
@@ -206,7 +207,13 @@ def largest_step(model: Decoder, config: EngineConfig, cache_dtype: torch.dtype)
         contexts = [longest] * len(queries)
         activations, attention = model.planned(queries, contexts, config.page_size, cache_dtype)
         largest = max(largest, activations + min(attention, ATTENTION_MAX))
-    return 2 * largest if config.overlap else largest
+    needed = 2 * largest if config.overlap else largest
+    if needed > LARGEST:
+        raise ConfigError(
+            f"the largest step needs {needed} bytes of scratch, and a workspace has {LARGEST} at most: "
+            "lower --max-num-batched-tokens or --max-prefill-tokens, or give a --workspace that holds less"
+        )
+    return needed
 
 
 def _draw(part: Slice) -> Draw:
