@@ -123,10 +123,6 @@ class Lanes:
             self._table.fenced(fence)
             self._published = False
 
-    def keep(self, request: Request, computed: int, *, ended: bool = False) -> None:
-        """Offer the pages of the request's first `computed` tokens to those that keep fronts for others."""
-        self._fronts.keep(request, computed, ended=ended)
-
     def arrive(self, *, wait: bool) -> None:
         """Let lanes go on whose front has arrived by now; all of them, when told to `wait`."""
         self._fronts.arrive(wait=wait)

@@ -205,7 +205,7 @@ class Engine:
                 request.transaction = None
             # Pages that led to no distribution must not become somebody's prefix.
             if request not in rejected:
-                self.lanes.keep(request, part.end)
+                self.fronts.keep(request, part.end)
         told: list[Tokens | Failed] = []
         for index, part in enumerate(sampling):
             request = part.request
@@ -225,7 +225,7 @@ class Engine:
         if reason is not None:
             lane = request.lane
             if request.row == part.row:
-                self.lanes.keep(request, part.end, ended=True)
+                self.fronts.keep(request, part.end, ended=True)
             self._end(request)
             self.recorder.finish(request.number, lane, reason)
         return drawn_tokens(request, index, drawn, reason)
