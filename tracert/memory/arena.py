@@ -12,7 +12,7 @@ from tracert.device.device import Device, Fence, Kernel, Launch, Memory, Stream
 from tracert.memory.errors import LayoutError
 from tracert.memory.layout import KvLayout
 from tracert.memory.staging import StagingRing
-from tracert.record.access import Clear, Copy, Extent
+from tracert.record.access import Access, Clear, Copy, Extent
 from tracert.record.recorder import Recorder
 
 STAGING_FIRST_ID = 1 << 20
@@ -48,13 +48,7 @@ class Arena:
     ) -> Launch:
         """Zero whole pages by `kernel(bytes, pages)`."""
         target = self._extents(pages, lives)
-        buffer = self._staging.take()
-        self._staging.write(buffer, pages)
-        launch = self._device.launch(
-            stream, kernel, self.bytes, buffer.tensor[: len(pages)], access=Clear(target)
-        )
-        self._staging.launched(buffer, launch)
-        return launch
+        return self._staged(stream, kernel, self.bytes, [pages], Clear(target))
 
     def clear_positions(
         self, kernel: Kernel, pages: Sequence[int], lives: Sequence[int], first: Sequence[int], stream: Stream
@@ -62,16 +56,7 @@ class Arena:
         """Zero the positions of each page from its `first` on, by `kernel(cache, pages, first)`."""
         size = self.layout.page_size
         target = [Extent(*each, size) for each in zip(pages, lives, first, strict=True)]
-        buffers = []
-        for values in (pages, first):
-            buffer = self._staging.take()
-            self._staging.write(buffer, values)
-            buffers.append(buffer)
-        values_of = [buffer.tensor[: len(pages)] for buffer in buffers]
-        launch = self._device.launch(stream, kernel, self.cache, *values_of, access=Clear(target))
-        for buffer in buffers:
-            self._staging.launched(buffer, launch)
-        return launch
+        return self._staged(stream, kernel, self.cache, [pages, first], Clear(target))
 
     def copy_pages(
         self, kernel: Kernel, source: Sequence[Extent], target: Sequence[Extent], stream: Stream
@@ -85,20 +70,27 @@ class Arena:
                 f"copy_pages copies whole pages of {self.layout.page_size} one by one: give it as many full "
                 f"extents as sources, not {list(source)} to {list(target)}"
             )
-        buffers = []
-        for extents in (source, target):
-            buffer = self._staging.take()
-            self._staging.write(buffer, [extent.page for extent in extents])
-            buffers.append(buffer)
-        ids = [buffer.tensor[: len(source)] for buffer in buffers]
-        launch = self._device.launch(stream, kernel, self.bytes, *ids, access=Copy(source, target))
-        for buffer in buffers:
-            self._staging.launched(buffer, launch)
-        return launch
+        ids = [[extent.page for extent in extents] for extents in (source, target)]
+        return self._staged(stream, kernel, self.bytes, ids, Copy(source, target))
 
     def fenced(self, fence: Fence) -> None:
         """`fence` is behind the launches so far on its stream: once it passes, their staging is free."""
         self._staging.fenced(fence)
+
+    def _staged(
+        self, stream: Stream, kernel: Kernel, memory: Memory, lists: Sequence[Sequence[int]], access: Access
+    ) -> Launch:
+        """Launch `kernel(memory, *lists)`; each list reaches the device in a staging buffer of its own."""
+        buffers = []
+        for values in lists:
+            buffer = self._staging.take()
+            self._staging.write(buffer, values)
+            buffers.append(buffer)
+        staged = [buffer.tensor[: len(values)] for buffer, values in zip(buffers, lists, strict=True)]
+        launch = self._device.launch(stream, kernel, memory, *staged, access=access)
+        for buffer in buffers:
+            self._staging.launched(buffer, launch)
+        return launch
 
     def _extents(self, pages: Sequence[int], lives: Sequence[int]) -> list[Extent]:
         size = self.layout.page_size
