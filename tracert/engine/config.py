@@ -66,15 +66,12 @@ class EngineConfig:
                 f"max_num_batched_tokens ({self.max_num_batched_tokens}) is below max_num_seqs "
                 f"({self.max_num_seqs}): not every sequence could decode in a step"
             )
-        if self.host_slots < 0:
-            raise ConfigError(f"host_slots is {self.host_slots}; it must be 0, for none, or more")
-        if self.snapshots < 0:
-            raise ConfigError(f"snapshots is {self.snapshots}; it must be 0, for none, or more")
+        for name in ("retain", "host_slots", "snapshots"):
+            if getattr(self, name) < 0:
+                raise ConfigError(f"{name} is {getattr(self, name)}; it must be 0, for none, or more")
         if self.stale_pages not in get_args(StalePagesKind):
             known = " or ".join(get_args(StalePagesKind))
             raise ConfigError(f"stale_pages is {self.stale_pages!r}; it must be {known}")
-        if self.retain < 0:
-            raise ConfigError(f"retain is {self.retain}; it must be 0, for none, or more")
         if self.kv_dtype not in ("auto", *get_args(KvType)):
             raise ConfigError(
                 f"kv_dtype is {self.kv_dtype!r}; it must be auto, fp32, bf16, fp16, fp8 or int8"
