@@ -6,7 +6,18 @@ from typing import Any
 import pytest
 from tracert_analysis.load import Dump, DumpError, open_dump
 
-from tracert.record.access import Clear, Compute, Copy, Extent, Holder, Publish, RowUse
+from tracert.record.access import (
+    ByteRange,
+    Clear,
+    Compute,
+    Copy,
+    Extent,
+    Holder,
+    Load,
+    Offload,
+    Publish,
+    RowUse,
+)
 from tracert.record.layout import Geometry
 from tracert.record.recorder import Keyframe
 from tracert.record.ring import Ring
@@ -81,6 +92,66 @@ def test_every_kind_arrives_whole(tmp_path: Path) -> None:
         dump, "SELECT mode, page FROM access WHERE launch = 3 ORDER BY ALL"
     )
     assert [("TR902",)] == rows(dump, "SELECT code FROM finding")
+    ring.close()
+
+
+def test_the_kinds_of_copies_snapshots_and_workspace_arrive_whole(tmp_path: Path) -> None:
+    """Plans and ends of copies, the host tier, what a snapshot borrows, and blocks of the workspace."""
+    ring, recorder = recorded(tmp_path)
+    ranges = [ByteRange(3, 0, 512), ByteRange(4, 256, 512)]
+    recorder.alloc([3, 4], [1, 1], Holder("snapshot", 5))
+    recorder.snapshot_alias(5, ranges, [3, 4], [1, 1])
+    rows_of = [Extent(3, 1, 0, 4), Extent(4, 1, 2, 4)]
+    recorder.launch(1, 1, 1, "store_row", Compute("save", 1, writes=rows_of, content="rows"))
+    recorder.snapshot_save(5, 1, 1, 6, ranges, [3, 4], [1, 1])
+    recorder.launch(2, 1, 2, "load_row", Compute("restore", 2, reads=rows_of))
+    recorder.snapshot_restore(5, 2, 2, 6, ranges, [3, 4], [1, 1])
+    recorder.alloc([6], [1], REQUEST)
+    source, target = [Extent(3, 1, 0, 2)], [Extent(6, 1, 0, 2)]
+    recorder.copy_plan(7, source, target)
+    recorder.launch(3, 1, 3, "copy_pages", Copy(source, target))
+    recorder.copy_done(7, source, target)
+    recorder.launch(4, 2, 1, "offload_pages", Offload([3, 4], [1, 1], [0, 9]))
+    recorder.launch(5, 2, 2, "load_pages", Load([6], [1], [9]))
+    recorder.workspace_plan(6, 1, 300, 1000, 900)
+    recorder.workspace_alloc(6, 1, 100, 300, 1000, 600)
+    recorder.launch(6, 1, 4, "forward", Compute("prefill", 3))
+    recorder.workspace_free(6, 1, 100, 300, 1000, 900)
+    recorder.snapshot_release(5, ranges, [3, 4], [1, 1])
+    dump = open_dump(str(ring.path))
+
+    assert (0, 0) == (dump.evidence.lost, dump.evidence.bad_lines)
+    pages, told = [[3, 1], [4, 1]], [[3, 0, 512], [4, 256, 512]]
+    assert [
+        ("snapshot_alias", 5, None, None, None, told, pages),
+        ("snapshot_save", 5, 1, 1, 6, told, pages),
+        ("snapshot_restore", 5, 2, 2, 6, told, pages),
+        ("snapshot_release", 5, None, None, None, told, pages),
+    ] == rows(
+        dump,
+        "SELECT kind, snapshot, request, launch, positions, ranges, pages FROM event "
+        "WHERE snapshot IS NOT NULL ORDER BY seq",
+    )
+    assert [
+        ("copy_plan", 7, [[3, 1, 0, 2]], [[6, 1, 0, 2]]),
+        ("copy_done", 7, [[3, 1, 0, 2]], [[6, 1, 0, 2]]),
+    ] == rows(dump, "SELECT kind, transaction, source, target FROM event WHERE transaction = 7 ORDER BY seq")
+    assert [("offload", [[0, 3, 1], [9, 4, 1]]), ("load", [[9, 6, 1]])] == rows(
+        dump, "SELECT kind, entries FROM event WHERE kind IN ('offload', 'load') ORDER BY seq"
+    )
+    assert [("offload", "read", 3), ("offload", "read", 4), ("load", "write", 6)] == rows(
+        dump, "SELECT source, mode, page FROM access WHERE launch IN (4, 5) ORDER BY seq, page"
+    )
+    assert [("store_row", "rows"), ("load_row", None)] == rows(
+        dump, "SELECT kernel, class FROM launch WHERE launch < 3 ORDER BY seq"
+    )
+    assert [("rows", 0, 4), ("copy", 0, 2)] == rows(
+        dump, 'SELECT class, first, "end" FROM byte_write WHERE launch IN (1, 3) AND page IN (3, 6)'
+    )
+    assert [(6, 1, 100, 300, 1000, 600, 300)] == rows(
+        dump, 'SELECT launch, stream, "offset", bytes, capacity, room, planned_bytes FROM workspace'
+    )
+    assert [(1,)] == rows(dump, "SELECT count(*) FROM workspace WHERE free_seq > alloc_seq")
     ring.close()
 
 

@@ -154,8 +154,8 @@ def test_workspace(tmp_path: Path) -> None:
     second = history.event("workspace_alloc", launch=7, stream=COMPUTE, offset=100, bytes=200, capacity=1000)
     freed = history.event("workspace_free", launch=7, stream=COMPUTE, offset=0, bytes=100)
     assert [
-        (7, COMPUTE, 0, 100, 1000, 300, first, freed),
-        (7, COMPUTE, 100, 200, 1000, 300, second, None),
+        (7, COMPUTE, 0, 100, 1000, None, 300, first, freed),
+        (7, COMPUTE, 100, 200, 1000, None, 300, second, None),
     ] == rows(history, tmp_path, "FROM workspace ORDER BY alloc_seq")
 
 

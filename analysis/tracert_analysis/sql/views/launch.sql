@@ -28,6 +28,8 @@ CREATE TABLE launch (
     staging UINTEGER,
     -- Number of the segment of its stream; launches of one segment share a clock.
     segment UBIGINT,
+    -- What its explicit writes put there where these are no keys and values: rows, of a snapshot; null otherwise.
+    class VARCHAR,
     -- For every stream (clock[stream + 1]) the highest ordinal that is done before this launch starts.
     clock UBIGINT[],
     -- finished, running or waiting, from the stream's progress words; null when these are missing.
@@ -40,7 +42,7 @@ SELECT
     e.seq, e.t, e.kind::VARCHAR, e.launch, e.stream, e.ordinal, e.kernel, e.phase, e.step,
     coalesce(e.row, CASE WHEN len(e.uses) = 1 THEN e.uses[1].row END),
     coalesce(e.generation, CASE WHEN len(e.uses) = 1 THEN e.uses[1].generation END),
-    e.epoch, e.staging, s.segment, s.clock,
+    e.epoch, e.staging, s.segment, e.class, s.clock,
     CASE
         WHEN e.ordinal <= p.finished THEN 'finished'
         WHEN e.ordinal <= p.started THEN 'running'

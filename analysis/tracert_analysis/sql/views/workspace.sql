@@ -10,6 +10,8 @@ CREATE TABLE workspace (
     bytes UBIGINT,
     -- Room of the workspace, in bytes.
     capacity UBIGINT,
+    -- The largest piece that was still free behind it, in bytes.
+    room UBIGINT,
     -- What the launch had planned altogether, in bytes; null when it told no plan.
     planned_bytes UBIGINT,
     -- Event that granted the block.
@@ -21,13 +23,13 @@ CREATE TABLE workspace (
 INSERT INTO workspace
 WITH
     blocks AS (
-        SELECT seq, kind, launch, stream, "offset", bytes, capacity
+        SELECT seq, kind, launch, stream, "offset", bytes, capacity, room
         FROM event WHERE kind IN ('workspace_alloc', 'workspace_free')
     ),
     plans AS (
         SELECT launch, arg_max(bytes, seq) AS bytes FROM event WHERE kind = 'workspace_plan' GROUP BY launch
     )
-SELECT a.launch, a.stream, a.offset, a.bytes, a.capacity, p.bytes, a.seq, f.seq
+SELECT a.launch, a.stream, a.offset, a.bytes, a.capacity, a.room, p.bytes, a.seq, f.seq
 FROM (FROM blocks WHERE kind = 'workspace_alloc') AS a
 ASOF LEFT JOIN (FROM blocks WHERE kind = 'workspace_free') AS f
     ON a.launch = f.launch AND a.offset = f.offset AND a.seq < f.seq
