@@ -200,9 +200,8 @@ class Provenance:
         """What a copy of these positions passes on: the origins, and what is wrong with them."""
         cells = self._of(page)[:, first:end].copy()
         # Zeros over something are zeros to whoever copies them.
-        return np.where(cells[_WIPED] >= 0, cells[_WRITER], cells[_ORIGIN]), self._status(cells[None], life)[
-            0
-        ]
+        origin = np.where(cells[_WIPED] >= 0, cells[_WRITER], cells[_ORIGIN])
+        return origin, self._status(cells[None], life)[0]
 
     def _status(self, cells: Cells, life: int) -> Cells:
         """What the positions are to somebody who means `life`: [n, 5, positions] becomes [n, positions]."""

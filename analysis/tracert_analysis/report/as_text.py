@@ -32,8 +32,8 @@ from tracert_analysis.report.report import (
     StreamFact,
     WorkspaceStory,
 )
-from tracert_analysis.report.ring import draw_ring
 from tracert_analysis.report.timeline import draw
+from tracert_analysis.report.workspace_drawing import draw_workspace
 
 WIDTH = 110
 
@@ -201,7 +201,7 @@ def workspace(story: WorkspaceStory | None) -> Iterator[str]:
     yield from more(story.live)
     if story.mask is not None:
         yield from hanging("only masks", f"{story.mask}{cite(*story.queries[2:3])}")
-    yield from draw_ring(story)
+    yield from draw_workspace(story)
 
 
 def acquitted(report: Report) -> Iterator[str]:

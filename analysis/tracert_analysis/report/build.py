@@ -11,7 +11,7 @@ from tracert_analysis.explain import pages as explained
 from tracert_analysis.load import Dump
 from tracert_analysis.report.acquittals import acquittals
 from tracert_analysis.report.acts import Acts
-from tracert_analysis.report.content import bytes_acquittals, bytes_story
+from tracert_analysis.report.bytes_story import bytes_acquittals, bytes_story
 from tracert_analysis.report.counterfactual import counterfactual
 from tracert_analysis.report.edges import ways
 from tracert_analysis.report.errors import error_fact

@@ -19,6 +19,9 @@ def bytes_lines(story: BytesStory, names: Mapping[str, str]) -> Iterator[Line]:
     if not any(found.stale for found in story.runs) and story.clears is None:
         yield "the rest", "nothing wrote or cleared it", 0
     if story.owner is not None:
+        writer = next((found.origin or found.writer for found in story.runs if found.stale), None)
+        if writer is not None:
+            yield "their writer", f"{place(writer)}, seq {writer.seq}", 0
         yield "their owner", hold(story.owner, "life", names), 1
     if story.ended_seq is not None:
         fence = ""

@@ -88,9 +88,9 @@ def test_pages_with_a_past_are_not_acquitted_as_new(tmp_path: Path) -> None:
 def test_the_drawing(starved: Dump) -> None:
     """The live block at its place, and a bar as long as what was planned, on one scale."""
     shown = [line.strip() for line in render(build(starved)).splitlines()]
-    (ring,) = (line for line in shown if line.startswith("ring "))
+    (drawn,) = (line for line in shown if line.startswith("bytes    0 "))
     (planned,) = (line for line in shown if line.startswith("planned    |"))
-    assert ring == "ring     0 |" + " " * 12 + "#" * 6 + " " * 42 + "| 1000"
+    assert drawn == "bytes    0 |" + " " * 12 + "#" * 6 + " " * 42 + "| 1000"
     assert planned == "planned    |" + "=" * 45 + " " * 15 + "| 750"
 
 

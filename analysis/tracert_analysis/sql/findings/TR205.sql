@@ -47,7 +47,8 @@ WITH
         SELECT *, NULL, NULL, NULL FROM granted
         UNION ALL
         SELECT
-            x.page, x.life, x.seq, o.holder, x.life, o.from_seq, 'request:' || x.request, 'written', x.row, x.generation, l.launch
+            x.page, x.life, x.seq, o.holder, x.life, o.from_seq, 'request:' || x.request, 'written',
+            x.row, x.generation, l.launch
         FROM written AS x
         JOIN launch AS l ON x.seq = l.seq
         LEFT JOIN holding AS o

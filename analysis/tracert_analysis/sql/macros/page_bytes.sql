@@ -1,5 +1,6 @@
--- Whose bytes a page has, at the end or `before` an event: one row a run of positions that the same launch wrote last, and where a copy or
--- the host tier brought them, who wrote them first. No row for positions whose writer the history doesn't have.
+-- Whose bytes a page has, at the end or `before` an event: one row a run of positions that the same launch wrote last,
+-- and where a copy or the host tier brought them, who wrote them first. No row for positions whose writer the history
+-- doesn't have.
 -- Columns: page, first, end, life (in which they were written), class, seq, launch, stream, kernel, origin_class,
 -- origin_page, origin_life, origin_seq, origin_launch.
 CREATE MACRO page_bytes(page, before := 4611686018427387904) AS TABLE

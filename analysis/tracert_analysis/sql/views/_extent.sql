@@ -19,12 +19,13 @@ WITH listed AS (
     FROM event WHERE kind IN ('copy', 'clear') AND len(target) > 0
     UNION ALL
     -- The host tier moves whole pages.
-    SELECT e.seq, e.launch, e.stream, e.ordinal, CASE e.kind WHEN 'offload' THEN 'read' ELSE 'write' END, e.kind::VARCHAR,
-        [e.entry[2], e.entry[3], 0, w.page_size]
+    SELECT e.seq, e.launch, e.stream, e.ordinal, CASE e.kind WHEN 'offload' THEN 'read' ELSE 'write' END,
+        e.kind::VARCHAR, [e.entry[2], e.entry[3], 0, w.page_size]
     FROM (
         SELECT seq, launch, stream, ordinal, kind, unnest(entries) AS entry
         FROM event WHERE kind IN ('offload', 'load') AND len(entries) > 0
     ) AS e, _window AS w WHERE len(e.entry) = 3 AND w.page_size IS NOT NULL
 )
 SELECT seq, launch, stream, ordinal, mode, x[1], x[2], x[3], x[4], source FROM listed
-WHERE len(x) = 4 AND launch IS NOT NULL AND stream IS NOT NULL AND ordinal IS NOT NULL AND list_min(x) >= 0 AND list_max(x) < 4294967296;
+WHERE len(x) = 4 AND launch IS NOT NULL AND stream IS NOT NULL AND ordinal IS NOT NULL
+    AND list_min(x) >= 0 AND list_max(x) < 4294967296;

@@ -6,7 +6,8 @@ INSERT INTO _span
 WITH
     touched AS (
         SELECT t.page, t.life, t.mode, t.stream, t.first_seq, t.last_seq FROM _touch AS t, _window AS w
-        WHERE t.mode <> 'walk' AND t.page >= 0 AND t.page < coalesce(w.kv_pages, 4294967296) AND t.life >= 0 AND t.life < 4294967296
+        WHERE t.mode <> 'walk' AND t.page >= 0 AND t.page < coalesce(w.kv_pages, 4294967296)
+            AND t.life >= 0 AND t.life < 4294967296
         UNION ALL
         SELECT page, life, mode, stream, seq, seq FROM _extent
     )
