@@ -16,7 +16,7 @@ from tests.engine.conftest import greedy, run
 from tracert.device.device import DeviceError, Kernel, Launch, Memory, Stream
 from tracert.device.simulated import SimDevice
 from tracert.engine.config import EngineConfig
-from tracert.engine.preflight import clear
+from tracert.engine.preflight import fitting
 from tracert.engine.runner import largest_step
 from tracert.engine.sampler import Draw, sample_room
 from tracert.engine.step import Engine
@@ -259,8 +259,8 @@ def test_clearing_asks_once_when_all_fit():
         asked.append(list(slices))
         return "too large" if sum(slices) > 10 else None
 
-    assert clear([3, 4], refuses) == ([3, 4], [])  # type: ignore[list-item, arg-type]
+    assert fitting([3, 4], refuses) == ([3, 4], [])  # type: ignore[list-item, arg-type]
     assert asked == [[3, 4]]
-    cleared = clear([6, 11, 5, 4], refuses)  # type: ignore[list-item, arg-type]
-    assert cleared.slices == [6, 4]
-    assert cleared.refused == [(11, "too large")]
+    found = fitting([6, 11, 5, 4], refuses)  # type: ignore[list-item, arg-type]
+    assert found.slices == [6, 4]
+    assert found.refused == [(11, "too large")]

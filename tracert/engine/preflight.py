@@ -10,22 +10,22 @@ Refuses = Callable[[Sequence[Slice]], WorkspaceFull | None]
 """Why a step of these slices would be refused; None when it would not."""
 
 
-class Cleared(NamedTuple):
+class Fitting(NamedTuple):
     """`slices` fit together; `refused` do not fit even alone. Others wait for a later step."""
 
     slices: list[Slice]
     refused: list[tuple[Slice, WorkspaceFull]]
 
 
-def clear(slices: list[Slice], refuses: Refuses) -> Cleared:
+def fitting(slices: list[Slice], refuses: Refuses) -> Fitting:
     """All slices when they fit; else as many as do, in their order."""
     if not slices or refuses(slices) is None:
-        return Cleared(slices, [])
-    cleared = Cleared([], [])
+        return Fitting(slices, [])
+    found = Fitting([], [])
     for part in slices:
         why = refuses([part])
         if why is not None:
-            cleared.refused.append((part, why))
-        elif refuses([*cleared.slices, part]) is None:
-            cleared.slices.append(part)
-    return cleared
+            found.refused.append((part, why))
+        elif refuses([*found.slices, part]) is None:
+            found.slices.append(part)
+    return found

@@ -22,7 +22,7 @@ from tracert.engine.commit import Commit, Refused
 from tracert.engine.config import EngineConfig
 from tracert.engine.fronts import Fronts
 from tracert.engine.lanes import Lanes
-from tracert.engine.preflight import clear
+from tracert.engine.preflight import fitting
 from tracert.engine.request import Request
 from tracert.engine.rooms import Rooms
 from tracert.engine.runner import Drawn, Flight, Runner, largest_step
@@ -157,7 +157,7 @@ class Engine:
 
         DeviceError when the device failed: then nothing of what was launched is settled.
         """
-        slices, refused = clear(self.scheduler.schedule(self.steps), self.runner.refuses)
+        slices, refused = fitting(self.scheduler.schedule(self.steps), self.runner.refuses)
         flight = self._launch(slices) if slices else None
         if self.config.overlap:
             flight, self._flight = self._flight, flight
