@@ -139,9 +139,7 @@ class Recorder(Protocol):
     ) -> int:
         """A request goes on from a snapshot; `launch` reads the rows."""
 
-    def workspace_plan(
-        self, launch: int, stream: int, nbytes: int, capacity: int, room: int, offset: int = -1
-    ) -> int:
+    def workspace_plan(self, launch: int, stream: int, nbytes: int, capacity: int, room: int) -> int:
         """The next launch needs `nbytes` in one piece; `room` is the largest piece that is free."""
 
     def workspace_alloc(

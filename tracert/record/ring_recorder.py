@@ -320,11 +320,9 @@ class RingRecorder:
         pairs = tuple(zip(pages, lives, strict=True))
         return self._emit_words(code, len(ranges), launch, positions, 0, 0, snapshot, request, ranges, pairs)
 
-    def workspace_plan(
-        self, launch: int, stream: int, nbytes: int, capacity: int, room: int, offset: int = -1
-    ) -> int:
+    def workspace_plan(self, launch: int, stream: int, nbytes: int, capacity: int, room: int) -> int:
         """See `Recorder.workspace_plan`. Sizes below 4 GiB."""
-        return self._emit(CODE["workspace_plan"], stream, 0, offset, nbytes, room, launch, capacity)
+        return self._emit(CODE["workspace_plan"], stream, 0, -1, nbytes, room, launch, capacity)
 
     def workspace_alloc(
         self, launch: int, stream: int, offset: int, nbytes: int, capacity: int, room: int
