@@ -152,3 +152,19 @@ def test_an_aborted_request_lets_go_of_its_snapshot(make_engine: Callable[..., E
     engine.snapshots.evict(100)
     assert len(engine.snapshots) == 0
     engine.check()
+
+
+@pytest.mark.parametrize("dedicated", [False, True])
+@pytest.mark.parametrize("cache", ["none", "hash"])
+def test_at_rest_every_page_is_free_cached_or_kept(make_engine, cache, dedicated):
+    """The three gauges add up to the pool: nobody need wonder whether pages are lost."""
+    engine = make_engine(
+        kv_pages=40, prefix_cache=cache, snapshots=3, dedicated_snapshots=dedicated, retain=2, overlap=True
+    )
+    for number in range(5):
+        engine.add(greedy(f"r{number}", [(7 * number + at) % 256 for at in range(20 + 9 * number)], 5))
+    run(engine)
+    stats = engine.stats()
+    assert stats.kept_pages > 0
+    # Rows of their own have a page, which is no page of the pool's any more.
+    assert stats.free_pages + stats.cached_pages + stats.kept_pages == 39 - dedicated

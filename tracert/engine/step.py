@@ -281,6 +281,7 @@ class Engine:
             # Those that a launch may still touch are nobody's already.
             free_pages=self.pool.available() + self.pool.counts().retired,
             cached_pages=self.cache.pages(),
+            kept_pages=self.stores.kept_pages,
             free_snapshots=self.stores.free_snapshots,
             preemptions=self.scheduler.preemptions,
             ring_events=self.recorder.events,

@@ -67,6 +67,14 @@ class Stores:
         """Figures of the host tier: all 0 without one."""
         return HostStats(0, 0, 0, 0, 0) if self.host is None else self.host.stats
 
+    @property
+    def kept_pages(self) -> int:
+        """Pages that retained turns and snapshots, rows included, hold and the prefix cache does not."""
+        kept = {page for store in self._optional for pages in store.claims().values() for page in pages}
+        kept.update(self.aliased())
+        cached = (page for pages in self.cache.claims().values() for page in pages) if kept else ()
+        return len(kept.difference(cached))
+
     def aliased(self) -> Iterable[int]:
         """Pages that snapshots' rows are on."""
         return () if self.snapshots is None else self.snapshots.aliased()

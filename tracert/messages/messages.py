@@ -100,6 +100,7 @@ class Stats(Message, frozen=True):
     ring_events: int
     ring_lost: int
     free_snapshots: int = 0
+    kept_pages: int = 0
     free_host_slots: int = 0
     used_host_slots: int = 0
 

@@ -30,6 +30,9 @@ class Metrics:
         self.engine_up = gauge("engine_up", "1 while the engine serves")
         self.free_kv_pages = gauge("free_kv_pages", "KV pages that nobody holds")
         self.cached_kv_pages = gauge("cached_kv_pages", "KV pages that the prefix cache holds, in use or not")
+        self.kept_kv_pages = gauge(
+            "kept_kv_pages", "KV pages that retained turns and snapshots hold and the prefix cache does not"
+        )
         self.free_snapshots = gauge("free_snapshots", "Snapshot slots that nobody holds")
         host = Gauge(
             "tracert_host_kv_pages",
@@ -74,6 +77,7 @@ class Metrics:
         for gauge in (
             self.free_kv_pages,
             self.cached_kv_pages,
+            self.kept_kv_pages,
             self.free_snapshots,
             self.free_host_pages,
             self.used_host_pages,
@@ -87,6 +91,7 @@ class Metrics:
         self.free_kv_pages.set(stats.free_pages)
         self.cached_kv_pages.set(stats.cached_pages)
         self.free_snapshots.set(stats.free_snapshots)
+        self.kept_kv_pages.set(stats.kept_pages)
         self.free_host_pages.set(stats.free_host_slots)
         self.used_host_pages.set(stats.used_host_slots)
         self.requests_running.set(stats.running)
