@@ -42,8 +42,8 @@ AGENT = (
     "{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n"
     "{% endif %}"
 )
-"""The template of `tiny-random`: roles between `<|im_start|>` and `<|im_end|>`, tools, their calls and results,
-and the reasoning of the turn under way (with `preserve_thinking`, of every turn)."""
+"""The template of `tiny-random`: roles between `<|im_start|>` and `<|im_end|>`, tools, their calls and
+results, and the reasoning of the turn under way (with `preserve_thinking`, of every turn)."""
 
 
 class _RefusedError(TemplateError):
