@@ -126,7 +126,7 @@ def test_an_orderly_stop_leaves_a_dump_and_no_ring(server):
         (["--model", "tiny-random", "--record-dir", "/proc/nowhere"], "/proc/nowhere"),
         (["--model", "tiny-random", "--host", "a..b"], "--host"),
         (["--model", "tiny-random", "--device", "cuda", "--schedule", "fifo"], "--device cpu"),
-        (["--model", "tiny-random", "--ring-events", "1024"], "--ring-events 131072 or more"),
+        (["--model", "tiny-random", "--ring-events", "1024"], "--ring-events 131072"),
     ],
 )
 def test_what_cannot_be_served_is_one_line(tmp_path, options, says):

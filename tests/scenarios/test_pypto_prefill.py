@@ -105,7 +105,7 @@ def test_the_pages_are_acquitted_and_the_mask_is_called_one(told):
     assert story["planned"] > story["room"]
     shown = text(found.dump)
     assert "only masks" in shown
-    assert "ring     0 |" in shown
+    assert "bytes    0 |" in shown
 
 
 def test_sound_and_faulty_are_the_same_up_to_the_block_that_is_kept(told):
