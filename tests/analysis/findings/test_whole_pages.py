@@ -8,6 +8,7 @@ from tracert_analysis.load import open_dump
 from tests.analysis.findings.byte_oracle import ByteOracle
 from tests.analysis.history import History, Page
 from tests.analysis.serving import COMPUTE, TRANSFER, Serving
+from tests.some import a_few
 
 
 class WholePages(Serving):
@@ -54,7 +55,7 @@ def served(kind: type[WholePages], seed: int, *, keyframe_steps: int = 0) -> His
     return history
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", a_few(2, range(4)))
 def test_cleared_pages_are_sound(tmp_path: Path, seed: int) -> None:
     """Every page is cleared when it is granted."""
     history = served(WholePages, seed)
@@ -64,7 +65,7 @@ def test_cleared_pages_are_sound(tmp_path: Path, seed: int) -> None:
 
 
 @pytest.mark.parametrize("kind", [WholePages, NotCleared])
-@pytest.mark.parametrize("share", [0.1, 0.35, 0.6, 0.85])
+@pytest.mark.parametrize("share", a_few(2, [0.35, 0.85, 0.1, 0.6]))
 def test_a_lost_beginning_proves_only_what_is_seen(
     tmp_path: Path, kind: type[WholePages], share: float
 ) -> None:
@@ -97,6 +98,6 @@ def test_a_history_cut_anywhere_has_no_finding(tmp_path: Path) -> None:
     """Sound, and the engine died in the middle."""
     lines = served(WholePages, 1).lines()
     path = tmp_path / "dump.jsonl"
-    for count in range(20, len(lines), 60):
+    for count in range(20, len(lines), 150):
         path.write_bytes(b"".join(lines[:count]))
         assert [] == open_dump(str(path)).connection.execute("SELECT code, seq FROM finding").fetchall()
