@@ -21,6 +21,8 @@ from tracert_analysis.touch_table import fill_touches
 
 __all__ = ["Dump", "DumpError", "Evidence", "open_dump"]
 
+MEMORY = "4GB"
+"""What the database may take."""
 _AS_JSON = {"pages": "JSON", "device": "JSON"}
 """Fields whose type depends on the kind."""
 _SEQ_MAX = (1 << 62) - 1
@@ -70,31 +72,44 @@ class Dump:
     """Kept open: the tables were read from it."""
 
 
-def open_dump(
-    path: str, *, database: str = ":memory:", memory_limit: str = "4GB", threads: int | None = None
-) -> Dump:
+def open_dump(path: str, *, database: str = ":memory:") -> Dump:
     """Read the dump at `path`; `-` is standard input. DumpError when there is none to read.
 
     `database` is a new file to keep the tables in, for another process to open.
     """
     source = open_source(path)
-    frame = read_frame(source)
+    connection = connect(database)
+    dump = load(connection, source, read_frame(source))
+    lock(connection)
+    return dump
+
+
+def connect(database: str) -> duckdb.DuckDBPyConnection:
+    """An empty database, with a part of the machine."""
+    connection = duckdb.connect(database)
+    connection.execute(f"SET threads = {min(os.cpu_count() or 1, 4):d}")
+    connection.execute("SET memory_limit = $limit", {"limit": MEMORY})
+    return connection
+
+
+def load(connection: duckdb.DuckDBPyConnection, source: Source, frame: Frame) -> Dump:
+    """The dump's tables and all that follows from them, in the connection's schema, which has none yet.
+
+    DumpError when the dump is damaged beyond reading, or larger than the memory.
+    """
     try:
-        return _loaded(source, frame, database, memory_limit, threads or min(os.cpu_count() or 1, 4))
+        return _loaded(connection, source, frame)
     except TooManyStreams as error:
         raise DumpError(f"{source.name} is damaged: {error}") from None
     except duckdb.OutOfMemoryException:
         raise DumpError(
-            f"{source.name} needs more than {memory_limit} of memory: read it elsewhere"
+            f"{source.name} needs more than {MEMORY} of memory: no larger dump can be read"
         ) from None
     except duckdb.Error as error:
         raise DumpError(f"{source.name} is damaged: {str(error).splitlines()[0]}") from None
 
 
-def _loaded(source: Source, frame: Frame, database: str, memory_limit: str, threads: int) -> Dump:
-    connection = duckdb.connect(database)
-    connection.execute(f"SET threads = {threads:d}")
-    connection.execute("SET memory_limit = $limit", {"limit": memory_limit})
+def _loaded(connection: duckdb.DuckDBPyConnection, source: Source, frame: Frame) -> Dump:
     library.create_tables(connection)
     _load_header(connection, frame.header)
     for kind, lines in frame.states.items():
@@ -107,9 +122,7 @@ def _loaded(source: Source, frame: Frame, database: str, memory_limit: str, thre
     fill_touches(connection)
     fill_blemishes(connection)
     library.create_access(connection)
-    evidence = _evidence(connection, frame, bad_lines)
-    _lock(connection)
-    return Dump(source.name, connection, frame.header, evidence, source)
+    return Dump(source.name, connection, frame.header, _evidence(connection, frame, bad_lines), source)
 
 
 def _load_header(connection: duckdb.DuckDBPyConnection, header: dict[str, Any]) -> None:
@@ -242,7 +255,7 @@ def _count(value: object) -> int:
     return value if isinstance(value, int) else 0
 
 
-def _lock(connection: duckdb.DuckDBPyConnection) -> None:
+def lock(connection: duckdb.DuckDBPyConnection) -> None:
     """No file, no network, no settings from here on."""
     for statement in (
         "SET temp_directory = ''",
