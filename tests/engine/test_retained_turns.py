@@ -108,6 +108,29 @@ def test_a_request_waits_for_its_staged_copy_and_others_go_on(make_engine, plain
     assert [done["transaction"] for done in history.of("copy_done")] == [number]
 
 
+def test_only_its_arrival_lets_a_request_go_on(make_engine):
+    """To ask whether it may launches nothing, even behind its copy; the step that lets it go on clears."""
+    history = History()
+    engine = make_engine(
+        history, schedule="fifo", stage_copies=True, stale_pages="clear-tail", prefix_cache="radix"
+    )
+    front = _prompt(41)
+    engine.add(greedy("first", [*front, 1], 2))
+    run(engine)
+    engine.add(greedy("second", [*front, 2, 3], 2))
+    engine.step()
+    (waiting,) = engine.scheduler.running
+    engine.copies.settle(wait=True)
+    before = len(history.told)
+    assert not engine.lanes.ready(waiting)
+    assert not engine.lanes.ready(waiting)
+    assert before == len(history.told)
+    engine.lanes.arrive(engine.scheduler.running)
+    assert engine.lanes.ready(waiting)
+    cleared = dict(history.told[before:])["clear"]
+    assert [waiting.pages[2], 9, 16] == [cleared["target"][0][0], *cleared["target"][0][2:]]
+
+
 def test_an_abort_while_its_tail_is_copied_loses_no_page(make_engine):
     """The pins outlive the request, and go when the copy has executed, though nothing else is to do."""
     engine = make_engine(schedule="fifo", stage_copies=True, prefix_cache="radix")

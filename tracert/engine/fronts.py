@@ -3,6 +3,7 @@
     find(request) -> Front     holds what it found; nothing is granted or launched yet
     take(request, front, granted)   launches what fills the granted pages, and settles the holds
     leave(request, front)      there was no room: gives back what `find` held
+    arrive(requests, wait)     what `take` launched on other streams has come: they may go on
     keep(request, computed)    pages that are full by now; with `ended` all that is computed
 
 A front is a retained turn, in whose last page the request goes on, or else pages of the prefix cache, whole
@@ -13,6 +14,7 @@ nothing is left to compute, and its state row tells what comes next.
 Knows where fronts are kept, not when a request is admitted; rows and streams of publishes are the lanes'.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from tracert.device.device import Stream
@@ -119,18 +121,13 @@ class Fronts:
         if ended and self._retained is not None:
             self._retained.keep(request.tokens, request.pages, request.identity, computed)
 
-    def arrive(self, *, wait: bool) -> None:
-        """Let requests go on whose tail has been copied by now; all of them, when told to `wait`."""
+    def arrive(self, requests: Iterable[Request], *, wait: bool) -> None:
+        """Let those go on whose tail has been copied by now; all of them, when told to `wait`."""
         self._copies.settle(wait=wait)
-
-    def ready(self, request: Request) -> bool:
-        """Has everything arrived that the request goes on from?"""
-        if self._copies.pending(request.copy):
-            return False
-        if request.copy:
-            request.copy = 0
-            self._restored(request, request.pages[request.shared])
-        return True
+        for request in requests:
+            if request.copy and not self._copies.pending(request.copy):
+                request.copy = 0
+                self._restored(request, request.pages[request.shared])
 
     def vacated(self, request: Request) -> None:
         """The request lost its pages: it does not start from its snapshot any more."""

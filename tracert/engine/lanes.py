@@ -123,13 +123,13 @@ class Lanes:
             self._table.fenced(fence)
             self._published = False
 
-    def arrive(self, *, wait: bool) -> None:
-        """Let lanes go on whose front has arrived by now; all of them, when told to `wait`."""
-        self._fronts.arrive(wait=wait)
+    def arrive(self, running: Sequence[Request]) -> None:
+        """Let those go on whose front has come by now; where none could run without, wait for it."""
+        self._fronts.arrive(running, wait=not any(map(self.ready, running)))
 
     def ready(self, request: Request) -> bool:
         """May the next slice of the request be launched?"""
-        return request.row is not None and self._fronts.ready(request)
+        return request.row is not None and not request.copy
 
     def _pages(self, tokens: int) -> int:
         return -(-tokens // self._page_size)

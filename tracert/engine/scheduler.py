@@ -68,7 +68,6 @@ class Scheduler:
         budget = self._config.max_num_batched_tokens
         slices: list[Slice] = []
         preempted = False
-        self._lanes.arrive(wait=not any(map(self._lanes.ready, self.running)))
         for request in list(self.running):
             # One that is as long as it may be ends when its last token is learnt.
             if not self._lanes.ready(request) or not budget or request.length >= request.limit:

@@ -1,6 +1,6 @@
 """The engine: requests in, one step after the other, tokens out.
 
-    schedule -> publish -> launch -> wait -> settle
+    arrive -> schedule -> publish -> launch -> wait -> settle
 
 A step computes some tokens of each running request in one launch and draws the next tokens in a
 second. Rows of the block table are published on the transfer stream while the scheduler grants pages;
@@ -157,6 +157,7 @@ class Engine:
 
         DeviceError when the device failed: then nothing of what was launched is settled.
         """
+        self.lanes.arrive(self.scheduler.running)
         slices, refused = fitting(self.scheduler.schedule(self.steps), self.runner.refuses)
         flight = self._launch(slices) if slices else None
         if self.config.overlap:
