@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all check bench docs gpu-check clean
+.PHONY: help setup demo test test-all check bench docs dumps gpu-check clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -42,6 +42,10 @@ bench: setup  ## the figures that the README quotes, measured on this machine
 	$(BIN)/python -m tests.bench
 
 docs: setup  ## regenerate the reference pages under docs/
+	$(BIN)/python docs/generate.py
+
+dumps: setup  ## record the dumps under docs/dumps/ anew, then the pages that ask them
+	$(BIN)/python docs/dumps.py
 	$(BIN)/python docs/generate.py
 
 gpu-check: setup  ## the contract tests of the CUDA device and the Triton kernels, on a GPU

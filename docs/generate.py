@@ -1,7 +1,7 @@
 """Makes the pages that follow from the SQL library; `--check` only says whether they are up to date.
 
-The reference of the SQL library, the list of the findings, here and in the README, and the rule in each
-finding's page.
+The reference of the SQL library, the answers in `sql.md`, the list of the findings, here and in the README,
+and the rule in each finding's page.
 """
 
 import os
@@ -13,9 +13,12 @@ from pathlib import Path
 from tracert_analysis.comments import Described
 from tracert_analysis.explain import pages as explained
 from tracert_analysis.reference import entries, rules
+from tracert_analysis.worked import answered
 
 DOCS = Path(__file__).parent
 PAGE = DOCS / "sql-reference.md"
+ANSWERS = DOCS / "sql.md"
+DUMPS = DOCS / "dumps"
 INDEX = DOCS / "findings" / "README.md"
 README = DOCS.parent / "README.md"
 FINDINGS = DOCS.parent / "analysis" / "tracert_analysis" / "findings"
@@ -115,6 +118,7 @@ def expected() -> dict[Path, str]:
     texts = {FINDINGS / f"{rule.code}.md": rule.sentence for rule in rules()}
     return {
         PAGE: page(),
+        ANSWERS: answered(ANSWERS.read_text(encoding="utf-8"), DUMPS),
         INDEX: index(INDEX.read_text(encoding="utf-8")),
         README: summary(README.read_text(encoding="utf-8")),
         **{path: finding(path.read_text(encoding="utf-8"), text) for path, text in texts.items()},

@@ -1,0 +1,70 @@
+"""Answers on a page are made of the dumps that it names."""
+
+from pathlib import Path
+
+import pytest
+from tracert_analysis.source import open_source, read_frame
+from tracert_analysis.worked import BrokenExample, answered
+
+from tests.analysis.history import History
+
+DUMPS = Path(__file__).parents[2] / "docs" / "dumps"
+PAGE = """\
+On `docs/dumps/{dump}.jsonl.zst`:
+
+```sql
+{query}
+```
+
+```text
+stale
+```
+
+```sql
+no question: nothing follows
+```
+"""
+
+
+def page(query: str, dump: str = "one") -> str:
+    """A page with a question and a block that is none."""
+    return PAGE.format(query=query, dump=dump)
+
+
+def test_an_answer_is_made_anew(tmp_path: Path) -> None:
+    """In the place of what stood there, and nothing else changes; made again, the page is the same."""
+    history = History()
+    history.alloc([5], "request:1")
+    history.write(tmp_path, "one.jsonl.zst")
+    made = answered(page("SELECT page, owner FROM page_life"), tmp_path)
+    assert page("SELECT page, owner FROM page_life").replace(
+        "stale\n", "page  owner\n----  ---------\n   5  request:1\n(1 row)\n"
+    ) == (made)
+    assert made == answered(made, tmp_path)
+
+
+def test_a_query_that_fails_is_named_by_its_line(tmp_path: Path) -> None:
+    """So that whoever changes a column finds the example."""
+    History().write(tmp_path, "one.jsonl.zst")
+    with pytest.raises(BrokenExample, match=r"line 4: .*nothing"):
+        answered(page("SELECT nothing FROM event"), tmp_path)
+
+
+def test_a_question_needs_a_dump(tmp_path: Path) -> None:
+    """A page that names none before its first query is refused."""
+    with pytest.raises(BrokenExample, match="line 2: the page names no dump"):
+        answered(page("FROM event").partition("\n\n")[2], tmp_path)
+
+
+def test_the_dumps_that_come_with_the_pages_are_whole_and_small() -> None:
+    """Complete, with the checksum that they tell, and without paths or ids of the machine that ran them."""
+    shipped = sorted(DUMPS.iterdir())
+    assert ["no-room", "stale-rows", "unfenced-release", "unordered-publish"] == [
+        path.name.removesuffix(".jsonl.zst") for path in shipped
+    ]
+    assert sum(path.stat().st_size for path in shipped) < 200 << 10
+    for path in shipped:
+        frame = read_frame(open_source(str(path)))
+        assert frame.intact
+        assert not {"pid", "boot_id"} & set(frame.header["ring"])
+        assert "record_dir" not in frame.header["config"]
