@@ -8,8 +8,9 @@ which a finding of that kind tells are left out, and named: no acquittal contrad
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from tracert_analysis.report.facts import Act, Resource
 from tracert_analysis.report.questions import Questions
-from tracert_analysis.report.report import Acquittal, Act, Resource
+from tracert_analysis.report.report import Acquittal
 
 ORDER_CODES = ("TR101", "TR104", "TR202", "TR303", "TR502")
 """Findings that contradict that the accesses of a page are ordered."""

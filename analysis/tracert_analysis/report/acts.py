@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from tracert_analysis.report.facts import Act, FenceFact
 from tracert_analysis.report.questions import Questions, Row
-from tracert_analysis.report.report import Act, FenceFact
 
 COLUMNS = 'launch, seq, kind, kernel, stream, ordinal, phase, step, "row", generation, state'
 

@@ -4,7 +4,8 @@ import json
 from dataclasses import asdict, fields, is_dataclass
 from typing import Any
 
-from tracert_analysis.report.report import Act, Edge, Report, Resource, Verdict
+from tracert_analysis.report.facts import Act, Edge, Resource
+from tracert_analysis.report.report import Report, Verdict
 
 
 def render(report: Report) -> str:

@@ -9,6 +9,7 @@ from dataclasses import fields
 
 from tracert_analysis.answers import printable
 from tracert_analysis.report.bytes_text import bytes_lines
+from tracert_analysis.report.facts import Lane, StreamFact
 from tracert_analysis.report.findings import REPEATED, SAME_ORDER
 from tracert_analysis.report.phrases import (
     LISTED,
@@ -21,17 +22,8 @@ from tracert_analysis.report.phrases import (
     when,
     write,
 )
-from tracert_analysis.report.report import (
-    Access,
-    Finding,
-    HostAct,
-    Lane,
-    PageStory,
-    Report,
-    RowStory,
-    StreamFact,
-    WorkspaceStory,
-)
+from tracert_analysis.report.report import Access, Finding, HostAct, Report
+from tracert_analysis.report.stories import PageStory, RowStory, WorkspaceStory
 from tracert_analysis.report.timeline import draw
 from tracert_analysis.report.workspace_drawing import draw_workspace
 

@@ -15,30 +15,19 @@ from tracert_analysis.report.bytes_story import bytes_acquittals, bytes_story
 from tracert_analysis.report.counterfactual import counterfactual
 from tracert_analysis.report.edges import ways
 from tracert_analysis.report.errors import error_fact
+from tracert_analysis.report.facts import Edge, FenceFact, Resource
 from tracert_analysis.report.findings import finding, findings, resource, story, unordered_alike
 from tracert_analysis.report.names import names
 from tracert_analysis.report.novelty import novelties
 from tracert_analysis.report.pages import page_story
 from tracert_analysis.report.progress import lanes, streams
 from tracert_analysis.report.questions import Questions, Row
-from tracert_analysis.report.report import (
-    Access,
-    Confidence,
-    Edge,
-    ErrorFact,
-    Evidence,
-    FenceFact,
-    HostAct,
-    PageStory,
-    Report,
-    Resource,
-    RowStory,
-    Verdict,
-)
+from tracert_analysis.report.report import Access, Confidence, ErrorFact, Evidence, HostAct, Report, Verdict
 from tracert_analysis.report.rerun import reproduce
 from tracert_analysis.report.rows import row_story
 from tracert_analysis.report.scene import Scene, scene
 from tracert_analysis.report.sentences import checked, nothing_found
+from tracert_analysis.report.stories import PageStory, RowStory
 from tracert_analysis.report.workspace import workspace_acquittals, workspace_story
 
 USE = """

@@ -9,8 +9,10 @@ from collections.abc import Iterator
 from tracert_analysis.explain import pages as explained
 from tracert_analysis.report.acquittals import ORDER_CODES, OWNER_CODES, listed
 from tracert_analysis.report.acts import Acts
+from tracert_analysis.report.facts import Act, Hold, Resource
 from tracert_analysis.report.questions import Questions, Row
-from tracert_analysis.report.report import Acquittal, Act, ByteRun, BytesStory, Hold, Resource
+from tracert_analysis.report.report import Acquittal
+from tracert_analysis.report.stories import ByteRun, BytesStory
 
 CODES = ("TR301", "TR302")
 

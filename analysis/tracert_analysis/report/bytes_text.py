@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from tracert_analysis.report.phrases import LISTED, hold, page_name, place
-from tracert_analysis.report.report import ByteRun, BytesStory
+from tracert_analysis.report.stories import ByteRun, BytesStory
 
 Line = tuple[str, str, int]
 """A label, a text, and the place of its query in `BytesStory.queries`."""

@@ -5,8 +5,8 @@ Derived from the two launches alone: what the finding is called does not matter,
 
 import re
 
+from tracert_analysis.report.facts import Act, Edge
 from tracert_analysis.report.questions import Questions
-from tracert_analysis.report.report import Act, Edge
 
 ORDERED = """
 SELECT late.clock[early.stream + 1] >= early.ordinal AS ordered, late.clock[early.stream + 1] AS reaches

@@ -3,8 +3,9 @@
 from typing import NamedTuple
 
 from tracert_analysis.load import DumpError
+from tracert_analysis.report.facts import Resource
 from tracert_analysis.report.questions import Questions, Row
-from tracert_analysis.report.report import Finding, Resource
+from tracert_analysis.report.report import Finding
 
 ALL = "SELECT * FROM finding ORDER BY finding"
 

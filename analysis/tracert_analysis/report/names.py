@@ -3,7 +3,7 @@
 import re
 
 from tracert_analysis.report.questions import Questions
-from tracert_analysis.report.report import PageStory, RowStory
+from tracert_analysis.report.stories import PageStory, RowStory
 
 REQUEST = re.compile(r"request:(\d{1,19})")
 

@@ -1,8 +1,9 @@
 """A page's story as of one moment: owners, last writer, the fence behind it, lives."""
 
 from tracert_analysis.report.acts import Acts
+from tracert_analysis.report.facts import Act, FenceFact, Hold, Life, Write
 from tracert_analysis.report.questions import Questions, Row, Told
-from tracert_analysis.report.report import Act, FenceFact, Hold, Life, PageStory, Write
+from tracert_analysis.report.stories import PageStory
 
 HOLDERS = """
 SELECT holder, mode, life, from_seq, until_seq FROM holding

@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
-from tracert_analysis.report.report import Act, FenceFact, Hold, Leftover, Write
+from tracert_analysis.report.facts import Act, FenceFact, Hold, Write
+from tracert_analysis.report.stories import Leftover
 
 LISTED = 8
 """Of long lists the first so many are printed; JSON has them all."""

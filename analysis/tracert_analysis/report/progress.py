@@ -1,8 +1,8 @@
 """How far things had come at the end: streams, and lanes."""
 
 from tracert_analysis.report.acts import COLUMNS, Acts
+from tracert_analysis.report.facts import Lane, StreamFact
 from tracert_analysis.report.questions import Questions
-from tracert_analysis.report.report import Lane, StreamFact
 
 STREAMS = "SELECT stream, name, blocking, launched, started, finished FROM stream_state ORDER BY stream"
 

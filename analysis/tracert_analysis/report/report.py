@@ -1,11 +1,31 @@
 """What a report says, as plain values: built by `build`, written by the renderers, which know no SQL.
 
 Every part that states facts has a `query`: the number, in `Report.queries`, of the SQL that gave them; 0 when
-no query did. A page in a life is written `page 17.3`. None means that the history does not say.
+no query did. What its parts are made of stands in `facts` and `stories`.
 """
 
 from dataclasses import dataclass, field
 from typing import Any, Literal
+
+from tracert_analysis.report.facts import Act, Edge, FenceFact, Lane, Resource, StreamFact
+from tracert_analysis.report.stories import BytesStory, PageStory, RowStory, WorkspaceStory
+
+__all__ = [
+    "Access",
+    "Acquittal",
+    "Act",
+    "Confidence",
+    "ErrorFact",
+    "Evidence",
+    "Finding",
+    "HostAct",
+    "Novelty",
+    "Query",
+    "Report",
+    "Reproduce",
+    "Resource",
+    "Verdict",
+]
 
 Confidence = Literal["observed", "proven", "suspected", "none"]
 
@@ -17,72 +37,6 @@ class Query:
     id: int
     about: str
     sql: str
-
-
-@dataclass(frozen=True, slots=True)
-class Resource:
-    """What a statement is about: a page (with its life), a row (with its generation), or nothing special."""
-
-    kind: str
-    id: int | None = None
-    life: int | None = None
-    generation: int | None = None
-
-    def __str__(self) -> str:
-        if self.id is None:
-            return self.kind
-        if self.kind == "page" and self.life is not None:
-            return f"page {self.id}.{self.life}"
-        if self.kind == "row" and self.generation is not None:
-            return f"row {self.id} (generation {self.generation})"
-        return f"{self.kind} {self.id}"
-
-
-@dataclass(frozen=True, slots=True)
-class Act:
-    """One launch as a report names it."""
-
-    launch: int
-    seq: int
-    kind: str
-    kernel: str
-    stream: int
-    stream_name: str
-    ordinal: int
-    phase: str | None = None
-    step: int | None = None
-    row: int | None = None
-    generation: int | None = None
-    state: str | None = None
-
-    def __str__(self) -> str:
-        return f"launch {self.launch} {self.kernel} on {self.stream_name}"
-
-
-@dataclass(frozen=True, slots=True)
-class Edge:
-    """Order that is not there: `call` would add it, from the earlier act to the later one."""
-
-    earlier: Act
-    later: Act
-    call: str
-    reaches: int
-    """The last launch of the earlier act's stream that the later act is known to come after; 0 for none."""
-    query: int
-
-
-@dataclass(frozen=True, slots=True)
-class FenceFact:
-    """A fence that joined one stream to another, and whether it covers the act in question."""
-
-    fence: int
-    stream: int
-    ordinal: int
-    record_seq: int
-    wait_stream: int | None
-    wait_seq: int | None
-    passed_seq: int | None
-    covers: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,92 +111,6 @@ class HostAct:
 
 
 @dataclass(frozen=True, slots=True)
-class Hold:
-    """Who held a page, in which life, from which seq until which (None: to the end)."""
-
-    holder: str
-    mode: str | None
-    life: int
-    from_seq: int
-    until_seq: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class Write:
-    """A launch that wrote positions of a page, or published a row."""
-
-    act: Act
-    life: int | None = None
-    first: int | None = None
-    end: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Life:
-    """One life of a page, or one generation of a row; None: not in the history."""
-
-    number: int
-    owner: str | None
-    from_seq: int | None
-    retired_seq: int | None
-    until_seq: int | None
-    writes: tuple[int, ...] = ()
-    """Seqs of launches that wrote it, for the drawing; at most a few dozen."""
-    reads: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class PageStory:
-    """A page as of one seq: owners, writer, fence, lives."""
-
-    page: int
-    life: int | None
-    why: str
-    """Why the report tells of this page."""
-    last_owner: Hold | None
-    previous_owner: Hold | None
-    also_held_by: tuple[str, ...]
-    """Who holds the page beside its owner."""
-    last_writer: Write | None
-    last_fence: FenceFact | None
-    needs_fence: bool
-    """False when the writer and the launch in question are on one stream."""
-    lives: tuple[Life, ...]
-    queries: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Leftover:
-    """An entry of a row: what the publish puts there, and what is there until the publish has executed."""
-
-    index: int
-    page: int
-    life: int | None
-    left_page: int | None
-    left_life: int | None
-    left_in_pool: bool | None
-    """False when what was left is no page at all."""
-    left_holder: str | None
-    """Who holds that page, in whatever life, at the time of the access; None: nobody."""
-
-
-@dataclass(frozen=True, slots=True)
-class RowStory:
-    """A row as of one seq: who had it, who published it, what a launch too early finds in it."""
-
-    row: int
-    generation: int | None
-    last_owner: Hold | None
-    previous_owner: Hold | None
-    last_writer: Write | None
-    previous_writer: Write | None
-    last_fence: FenceFact | None
-    lives: tuple[Life, ...]
-    leftovers: tuple[Leftover, ...]
-    queries: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Acquittal:
     """What was checked and found right; `checked` counts what was looked at."""
 
@@ -250,112 +118,6 @@ class Acquittal:
     why: str
     checked: int
     query: int
-
-
-@dataclass(frozen=True, slots=True)
-class LiveBlock:
-    """Bytes of the workspace that a launch has and has not given back; `age` in launches."""
-
-    launch: int
-    kernel: str | None
-    phase: str | None
-    request_id: str | None
-    offset: int
-    nbytes: int
-    age: int
-    seq: int
-
-
-@dataclass(frozen=True, slots=True)
-class WorkspaceStory:
-    """The execution workspace when `launch` was enqueued, in bytes; `room` is the largest piece free then."""
-
-    launch: int
-    capacity: int | None
-    planned: int | None
-    room: int | None
-    live: tuple[LiveBlock, ...]
-    """The oldest first."""
-    mask: str | None
-    """What would make it go away without mending it."""
-    queries: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class ByteRun:
-    """Positions `first` up to `end` of a page: who wrote them last, and whose they are."""
-
-    first: int
-    end: int
-    content: str
-    """kv, rows (a snapshot's), zero, or host where the offload lies before the history."""
-    snapshot: int | None
-    request: int | None
-    writer: Act | None
-    life: int
-    """The life in which they were written."""
-    origin: Act | None
-    """The launch that wrote them first, where a copy or the host tier brought them."""
-    origin_page: int
-    origin_life: int
-    stale: bool
-    """An earlier life's, and not zeros."""
-
-
-@dataclass(frozen=True, slots=True)
-class BytesStory:
-    """What stands in a page when the verdict's launch starts, and how the life ended whose bytes it meets."""
-
-    page: int
-    life: int
-    runs: tuple[ByteRun, ...]
-    owner: Hold | None
-    """Who held the life whose bytes they are last."""
-    ended_seq: int | None
-    fence: int | None
-    fence_passed_seq: int | None
-    clears: int | None
-    """Clears of those positions since they were written; None when nobody wrote them."""
-    nonfinite: str | None
-    """The first value that was not finite, if one was seen."""
-    masks: tuple[str, ...]
-    """What would make it go away without mending it."""
-    queries: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Lane:
-    """One row's progress as the recorder had it last."""
-
-    row: int
-    state: str | None
-    """held or released."""
-    generation: int | None
-    request: int | None
-    phase: str | None
-    step: int | None
-    frontier: int | None
-    """Positions launched."""
-    committed: int | None
-    """Positions that the host has seen pass."""
-    provisional: int | None
-    """Positions launched and not yet seen to pass."""
-    transaction: int | None
-    """The open transaction."""
-
-
-@dataclass(frozen=True, slots=True)
-class StreamFact:
-    """A stream's progress words, and its launches that had not finished."""
-
-    stream: int
-    name: str
-    blocking: bool | None
-    launched: int
-    started: int
-    finished: int
-    running: tuple[Act, ...]
-    waiting: tuple[Act, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,9 @@
 """A row's story as of one launch: who had it, who published it, what a launch that is too early finds."""
 
 from tracert_analysis.report.acts import Acts
+from tracert_analysis.report.facts import Act, Hold, Life, Write
 from tracert_analysis.report.questions import Questions, Row, Told
-from tracert_analysis.report.report import Act, Hold, Leftover, Life, RowStory, Write
+from tracert_analysis.report.stories import Leftover, RowStory
 
 TENANTS = """
 WITH taken AS (

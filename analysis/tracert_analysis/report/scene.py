@@ -5,9 +5,9 @@ from typing import NamedTuple
 from tracert_analysis.load import Dump
 from tracert_analysis.report.acts import Acts
 from tracert_analysis.report.edges import missing_edge
+from tracert_analysis.report.facts import Act, Edge
 from tracert_analysis.report.findings import Shown, alike, shown
 from tracert_analysis.report.questions import Questions, Row
-from tracert_analysis.report.report import Act, Edge
 
 LAST_STARTED = """
 SELECT launch FROM launch WHERE state IS DISTINCT FROM 'waiting' AND kind = 'launch'

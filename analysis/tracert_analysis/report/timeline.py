@@ -10,7 +10,7 @@ Where several fall on one column, the most telling is shown: `!`, then `w`, then
 
 from collections.abc import Sequence
 
-from tracert_analysis.report.report import Life
+from tracert_analysis.report.facts import Life
 
 WIDTH = 60
 SHOWN = 8

@@ -7,8 +7,10 @@ did before is told here.
 from collections.abc import Iterator
 
 from tracert_analysis.report.acquittals import ORDER_CODES, OWNER_CODES, apart
+from tracert_analysis.report.facts import Act, Resource
 from tracert_analysis.report.questions import Questions, Row
-from tracert_analysis.report.report import Acquittal, Act, LiveBlock, Resource, WorkspaceStory
+from tracert_analysis.report.report import Acquittal
+from tracert_analysis.report.stories import LiveBlock, WorkspaceStory
 
 CODE = "TR701"
 

@@ -8,7 +8,7 @@
 
 from collections.abc import Iterator
 
-from tracert_analysis.report.report import WorkspaceStory
+from tracert_analysis.report.stories import WorkspaceStory
 
 WIDTH = 60
 

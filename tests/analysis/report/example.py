@@ -1,29 +1,19 @@
 """A report written down by hand: the one that the seed of TR102 should have had."""
 
+from tracert_analysis.report.facts import Act, Edge, FenceFact, Hold, Lane, Life, Resource, StreamFact, Write
 from tracert_analysis.report.report import (
     Access,
     Acquittal,
-    Act,
-    Edge,
     ErrorFact,
     Evidence,
-    FenceFact,
     Finding,
-    Hold,
-    Lane,
-    Leftover,
-    Life,
     Novelty,
-    PageStory,
     Query,
     Report,
     Reproduce,
-    Resource,
-    RowStory,
-    StreamFact,
     Verdict,
-    Write,
 )
+from tracert_analysis.report.stories import Leftover, PageStory, RowStory
 
 PUBLISH = Act(1838, 90180, "publish", "publish_row", 0, "legacy", 12, row=3, generation=2, state="finished")
 FORWARD = Act(1841, 90211, "launch", "forward", 1, "compute", 902, "decode", 57, 3, 2, "running")

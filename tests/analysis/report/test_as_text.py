@@ -3,7 +3,8 @@
 from dataclasses import replace
 
 from tracert_analysis.report.as_text import WIDTH, render
-from tracert_analysis.report.report import Evidence, Reproduce, Resource, Verdict
+from tracert_analysis.report.facts import Resource
+from tracert_analysis.report.report import Evidence, Reproduce, Verdict
 
 from tests.analysis.report.example import report
 

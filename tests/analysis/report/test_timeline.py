@@ -2,7 +2,7 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
-from tracert_analysis.report.report import Life
+from tracert_analysis.report.facts import Life
 from tracert_analysis.report.timeline import SHOWN, WIDTH, draw
 
 

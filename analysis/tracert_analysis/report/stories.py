@@ -1,0 +1,130 @@
+"""What a report tells of one page, of one row, of the workspace, and of the bytes of a page.
+
+`queries` are the numbers, in `Report.queries`, of the SQL that gave a story; 0 where nothing was asked.
+"""
+
+from dataclasses import dataclass
+
+from tracert_analysis.report.facts import Act, FenceFact, Hold, Life, Write
+
+
+@dataclass(frozen=True, slots=True)
+class Leftover:
+    """An entry of a row: what the publish puts there, and what is there until the publish has executed."""
+
+    index: int
+    page: int
+    life: int | None
+    left_page: int | None
+    left_life: int | None
+    left_in_pool: bool | None
+    """False when what was left is no page at all."""
+    left_holder: str | None
+    """Who holds that page, in whatever life, at the time of the access; None: nobody."""
+
+
+@dataclass(frozen=True, slots=True)
+class RowStory:
+    """A row as of one seq: who had it, who published it, what a launch too early finds in it."""
+
+    row: int
+    generation: int | None
+    last_owner: Hold | None
+    previous_owner: Hold | None
+    last_writer: Write | None
+    previous_writer: Write | None
+    last_fence: FenceFact | None
+    lives: tuple[Life, ...]
+    leftovers: tuple[Leftover, ...]
+    queries: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ByteRun:
+    """Positions `first` up to `end` of a page: who wrote them last, and whose they are."""
+
+    first: int
+    end: int
+    content: str
+    """kv, rows (a snapshot's), zero, or host where the offload lies before the history."""
+    snapshot: int | None
+    request: int | None
+    writer: Act | None
+    life: int
+    """The life in which they were written."""
+    origin: Act | None
+    """The launch that wrote them first, where a copy or the host tier brought them."""
+    origin_page: int
+    origin_life: int
+    stale: bool
+    """An earlier life's, and not zeros."""
+
+
+@dataclass(frozen=True, slots=True)
+class BytesStory:
+    """What stands in a page when the verdict's launch starts, and how the life ended whose bytes it meets."""
+
+    page: int
+    life: int
+    runs: tuple[ByteRun, ...]
+    owner: Hold | None
+    """Who held the life whose bytes they are last."""
+    ended_seq: int | None
+    fence: int | None
+    fence_passed_seq: int | None
+    clears: int | None
+    """Clears of those positions since they were written; None when nobody wrote them."""
+    nonfinite: str | None
+    """The first value that was not finite, if one was seen."""
+    masks: tuple[str, ...]
+    """What would make it go away without mending it."""
+    queries: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PageStory:
+    """A page as of one seq: owners, writer, fence, lives."""
+
+    page: int
+    life: int | None
+    why: str
+    """Why the report tells of this page."""
+    last_owner: Hold | None
+    previous_owner: Hold | None
+    also_held_by: tuple[str, ...]
+    """Who holds the page beside its owner."""
+    last_writer: Write | None
+    last_fence: FenceFact | None
+    needs_fence: bool
+    """False when the writer and the launch in question are on one stream."""
+    lives: tuple[Life, ...]
+    queries: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LiveBlock:
+    """Bytes of the workspace that a launch has and has not given back; `age` in launches."""
+
+    launch: int
+    kernel: str | None
+    phase: str | None
+    request_id: str | None
+    offset: int
+    nbytes: int
+    age: int
+    seq: int
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspaceStory:
+    """The execution workspace when `launch` was enqueued, in bytes; `room` is the largest piece free then."""
+
+    launch: int
+    capacity: int | None
+    planned: int | None
+    room: int | None
+    live: tuple[LiveBlock, ...]
+    """The oldest first."""
+    mask: str | None
+    """What would make it go away without mending it."""
+    queries: tuple[int, ...] = ()
