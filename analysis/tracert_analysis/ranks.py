@@ -7,14 +7,15 @@ as good as what the hosts took for Unix time.
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import duckdb
 
 from tracert_analysis import library
 from tracert_analysis.comments import described
 from tracert_analysis.load import Dump, connect, load, lock
-from tracert_analysis.source import DumpError, Frame, open_source, read_frame
+from tracert_analysis.source import DumpError, Frame, open_source, read_frame, read_header
 
 RANKS_MAX = 1024
 
@@ -65,9 +66,41 @@ def open_ranks(paths: Sequence[str], *, database: str = ":memory:") -> Ranks:
     return Ranks(tuple(ranks), connection, one_clock)
 
 
+def dumps_in(path: str) -> list[str]:
+    """The dumps that `path` stands for: of a directory with dumps of several ranks, the newest of each.
+
+    Anything else stands for itself: what is in it, `open_source` finds or refuses.
+    """
+    folder = Path(path)
+    if not folder.is_dir():
+        return [path]
+    newest: dict[int, Path] = {}
+    for place in sorted(folder.iterdir(), key=_age):
+        if place.name.endswith((".jsonl", ".jsonl.zst")) and (rank := _rank_in(place)) is not None:
+            newest[rank] = place
+    return [str(place) for place in newest.values()] if len(newest) > 1 else [path]
+
+
+def _age(place: Path) -> tuple[int, str]:
+    try:
+        return place.stat().st_mtime_ns, place.name
+    except OSError:
+        return 0, place.name
+
+
+def _rank_in(place: Path) -> int | None:
+    """The rank that a dump says it is of."""
+    try:
+        source = open_source(str(place))
+        with source.file:
+            return _told(read_header(source))
+    except DumpError:
+        return None
+
+
 def _numbers(names: Sequence[str], frames: Sequence[Frame]) -> list[int]:
     """The rank of each dump: as its header says, else, where none says it, its place."""
-    told = [_told(frame) for frame in frames]
+    told = [_told(frame.header) for frame in frames]
     if all(number is None for number in told):
         return list(range(len(told)))
     first: dict[int, str] = {}
@@ -80,8 +113,8 @@ def _numbers(names: Sequence[str], frames: Sequence[Frame]) -> list[int]:
     return list(first)
 
 
-def _told(frame: Frame) -> int | None:
-    config = frame.header.get("config")
+def _told(header: dict[str, Any]) -> int | None:
+    config = header.get("config")
     rank = config.get("rank") if isinstance(config, dict) else None
     return rank if isinstance(rank, int) and 0 <= rank < RANKS_MAX else None
 

@@ -81,12 +81,16 @@ def open_source(path: str) -> Source:
         raise DumpError(f"cannot read {path}: {why}; give a dump, a ring or a directory of them") from None
 
 
+def read_header(source: Source) -> dict[str, Any]:
+    """The header of a dump, and nothing else. DumpError when it is none, or of another version."""
+    source.file.seek(0)
+    return _header(source.name, source.file.readline(LINE_BYTES_MAX))
+
+
 def read_frame(source: Source) -> Frame:
     """The header, the states and the end of a dump. DumpError when it is none, or of another version."""
+    header = read_header(source)
     file = source.file
-    file.seek(0)
-    first = file.readline(LINE_BYTES_MAX)
-    header = _header(source.name, first)
     states: dict[str, list[bytes]] = {kind: [] for kind in STATES}
     for line in _lines(file):
         kind = _object(line).get("kind")

@@ -1,9 +1,10 @@
-"""Several dumps of one engine in one database: the ranks' tables, their clocks, and where their decisions part."""
+"""Several dumps of one engine in one database: everything of all ranks, and where their decisions part."""
 
+import os
 from pathlib import Path
 
 import pytest
-from tracert_analysis.ranks import Ranks, open_ranks
+from tracert_analysis.ranks import Ranks, dumps_in, open_ranks
 from tracert_analysis.source import DumpError
 
 from tests.analysis.history import History
@@ -72,7 +73,9 @@ def test_ranks_that_decide_alike_have_no_finding_and_one_table_of_everything(tmp
 def test_a_rank_that_finds_less_cached_is_named_where_it_parts(tmp_path: Path) -> None:
     """LMCache/LMCache#1467: a rank evicted by itself, and the same prompt hits less on it."""
     ranks = opened(tmp_path, Decisions(0).decide(range(2)), Decisions(1).decide(range(2), hit=0))
-    told = "SELECT rank, code, seq, class, confidence, resource_kind, resource_id, request, sentence FROM finding"
+    told = """
+        SELECT rank, code, seq, class, confidence, resource_kind, resource_id, request, sentence
+        FROM finding"""
     sentence = (
         "rank 1 finds 0 tokens of request 2 cached, where rank 0 finds 8 tokens of request 2 cached: "
         "the 4 decisions before it are alike"
@@ -142,3 +145,18 @@ def test_two_dumps_of_one_rank_and_dumps_with_and_without_are_refused(tmp_path: 
     with pytest.raises(DumpError, match=r"dump-1.jsonl does not say its rank, and others do"):
         opened(tmp_path, Decisions(0), History())
     assert [0, 1] == [rank.number for rank in opened(tmp_path, History(), History()).ranks]
+
+
+def test_of_a_directory_the_newest_dump_of_each_rank(tmp_path: Path) -> None:
+    """Dumps that say no rank, and other files, are passed over."""
+    for age, (name, history) in enumerate(
+        {"a": Decisions(0), "b": Decisions(1), "c": Decisions(0), "d": History()}.items()
+    ):
+        path = tmp_path / f"{name}.jsonl"
+        path.write_bytes(b"".join(history.lines()))
+        os.utime(path, (age, age))
+    (tmp_path / "notes.jsonl").write_text("no dump\n")
+    assert [str(tmp_path / "c.jsonl"), str(tmp_path / "b.jsonl")] == dumps_in(str(tmp_path))
+    (tmp_path / "b.jsonl").unlink()
+    assert [str(tmp_path)] == dumps_in(str(tmp_path))
+    assert ["nowhere"] == dumps_in("nowhere")
