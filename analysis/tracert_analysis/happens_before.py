@@ -12,163 +12,178 @@ one launch to another runs through events between the two. It knows nothing of p
 The legacy default stream orders itself as NVIDIA's "Stream synchronization behavior" says: an act in it
 (launch, record, wait) first waits for all that blocking streams were given before, and what blocking
 streams are given later waits for it. The host that waits for it has waited for them, too.
+
+What writes without a stream (the host itself, a network card, another process) stands on streams of its
+own behind those of the device, see `channels.py`: no synchronise of the device covers them.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import NamedTuple
 
 LEGACY = 0
 """The id of the legacy default stream."""
+NONE = -1
+"""In the place of a stream, a fence or the event of a record."""
+LAUNCHED, RECORDED, WAITED, PASSED = range(4)
+"""Kinds of acts."""
 
 Clock = tuple[int, ...]
 """Highest ordinal by stream id."""
 
 
-class Launched(NamedTuple):
-    """Launches of one stream with no other act between them; `ordinal` is that of the last."""
+class Act(NamedTuple):
+    """What the host did, as far as it orders launches: see the functions below. A plain tuple does, too."""
 
     seq: int
+    kind: int
     stream: int
-    ordinal: int
-
-
-class Recorded(NamedTuple):
-    """A fence was recorded behind launch `ordinal`."""
-
-    seq: int
+    number: int
     fence: int
-    stream: int
-    ordinal: int
 
 
-class Waited(NamedTuple):
-    """Later launches of a stream wait for the record at `record_seq`."""
-
-    seq: int
-    stream: int
-    record_seq: int
+def launched(seq: int, stream: int, ordinal: int) -> Act:
+    """Launches of one stream with no other act between them; `ordinal` is that of the last."""
+    return Act(seq, LAUNCHED, stream, ordinal, NONE)
 
 
-class Passed(NamedTuple):
-    """The host learned that a fence, a stream, or (neither) the device has passed."""
-
-    seq: int
-    fence: int | None
-    stream: int | None
+def recorded(seq: int, fence: int, stream: int, ordinal: int) -> Act:
+    """A fence was recorded behind launch `ordinal`; from now on it stands there, wherever it stood before."""
+    return Act(seq, RECORDED, stream, ordinal, fence)
 
 
-Act = Launched | Recorded | Waited | Passed
+def waited(seq: int, stream: int, record_seq: int, fence: int = NONE) -> Act:
+    """Later launches of a stream wait for the record at `record_seq`.
 
-
-class Segment(NamedTuple):
-    """From `seq` on, launches of `stream` have this clock; `stream` None is the host."""
-
-    seq: int
-    stream: int | None
-    clock: Clock
-
-
-class _Side:
-    """The clock of one stream, or of the host, as it stands."""
-
-    __slots__ = ("clock", "launched", "seen", "told")
-
-    def __init__(self, width: int) -> None:
-        self.clock = [0] * width
-        self.launched = 0
-        """Ordinal of the stream's last launch."""
-        self.seen = 0
-        """The version of the host's clock that was joined last."""
-        self.told: list[int] | None = None
-        """The clock of the last segment that was given out."""
-
-    def join(self, clock: Sequence[int]) -> None:
-        self.clock = [a if a >= b else b for a, b in zip(self.clock, clock, strict=True)]
-
-
-def segments(acts: Iterable[Act], blocking: Iterable[int], width: int) -> list[Segment]:
-    """The segments of all streams and of the host, by `seq`. `acts` come in that order.
-
-    `blocking` are the streams that order themselves with the legacy one; `width` is the number of streams.
+    0 when the fence was not recorded by then: that is no wait. NONE when it isn't told: then it is where
+    the fence stands at this moment.
     """
-    return _Pass(sorted({*blocking} - {LEGACY}), width).run(acts)
+    return Act(seq, WAITED, stream, record_seq, fence)
 
 
-class _Pass:
-    def __init__(self, blocking: list[int], width: int) -> None:
-        self._streams = [_Side(width) for _ in range(width)]
-        self._host = _Side(width)
-        self._version = 0
+def passed(seq: int, fence: int | None = None, stream: int | None = None) -> Act:
+    """The host learned that a fence, a stream, or (neither) the device has passed."""
+    return Act(seq, PASSED, NONE if stream is None else stream, 0, NONE if fence is None else fence)
+
+
+class Segments(NamedTuple):
+    """From `seq` on, launches of `stream` have this clock; stream NONE is the host. Sorted by `seq`."""
+
+    seq: list[int]
+    stream: list[int]
+    clock: list[Clock]
+
+
+def segments(
+    acts: Iterable[tuple[int, int, int, int, int]],
+    blocking: Iterable[int],
+    width: int,
+    *,
+    devices: int | None = None,
+) -> Segments:
+    """The segments of all streams and of the host. `acts` are sorted by seq.
+
+    `blocking` are the streams that order themselves with the legacy one; `width` is the number of streams,
+    of which the first `devices` (all, unless told) are the device's.
+    """
+    order = _Order(sorted({*blocking} - {LEGACY}), width, width if devices is None else devices)
+    order.run(acts)
+    return order.found
+
+
+class _Order:
+    """What stands when: clocks are never changed, but put in each other's place."""
+
+    def __init__(self, blocking: list[int], width: int, devices: int) -> None:
+        nothing = (0,) * width
+        self.found = Segments([], [], [])
+        self._devices = devices
         self._blocking = blocking
-        self._found: list[Segment] = []
-        self._records: dict[int, list[int]] = {}
-        self._fences: dict[int, list[int]] = {}
+        self._clock: list[Clock] = [nothing] * width
+        self._launched = [0] * width
+        """Ordinal of each stream's last launch."""
+        self._seen = [0] * width
+        """The version of the host's clock that each stream joined last."""
+        self._host: Clock = nothing
+        self._version = 0
+        self._records: dict[int, Clock] = {}
+        self._fences: dict[int, Clock] = {}
 
-    def run(self, acts: Iterable[Act]) -> list[Segment]:
-        for act in acts:
-            if isinstance(act, Launched):
-                self._launch(act)
-            elif isinstance(act, Recorded):
-                self._record(act)
-            elif isinstance(act, Waited):
-                self._wait(act)
+    def run(self, acts: Iterable[tuple[int, int, int, int, int]]) -> None:
+        """Go through the acts. Written for speed: a history has hundreds of thousands of them."""
+        clocks, ordinals, seen, fences, records = (
+            self._clock, self._launched, self._seen, self._fences, self._records,
+        )  # fmt: skip
+        seqs, streams, given = self.found
+        told: list[Clock | None] = [None] * len(clocks)
+        legacy = {LEGACY, *self._blocking} if self._blocking else set()
+        host, version = self._host, self._version
+        for seq, kind, stream, number, fence in acts:
+            if kind == PASSED:
+                before = host
+                for clock in self._passed(stream, fence, legacy):
+                    host = _joined(host, clock)
+                if host != before:
+                    self._version = version = version + 1
+                    self._host = host
+                    seqs.append(seq)
+                    streams.append(NONE)
+                    given.append(host)
+                continue
+            clock = clocks[stream]
+            if seen[stream] != version:
+                seen[stream] = version
+                clocks[stream] = clock = _joined(clock, host)
+            if stream in legacy:
+                clock = self._with_legacy(stream)
+            if kind == LAUNCHED:
+                if clock is not told[stream]:
+                    if clock != told[stream]:
+                        seqs.append(seq)
+                        streams.append(stream)
+                        given.append(clock)
+                    told[stream] = clock
+                ordinals[stream] = number
+            elif kind == RECORDED:
+                if ordinals[stream] < number:
+                    ordinals[stream] = number
+                if clock[stream] < number:
+                    clock = (*clock[:stream], number, *clock[stream + 1 :])
+                fences[fence] = records[seq] = clock
             else:
-                self._pass(act)
-        return self._found
+                behind = fences.get(fence) if number == NONE else records.get(number)
+                if behind is not None:
+                    clocks[stream] = _joined(clock, behind)
 
-    def _launch(self, act: Launched) -> None:
-        side = self._enter(act.stream)
-        if side.told != side.clock:
-            side.told = side.clock
-            self._found.append(Segment(act.seq, act.stream, tuple(side.clock)))
-        side.launched = act.ordinal
-
-    def _record(self, act: Recorded) -> None:
-        side = self._enter(act.stream)
-        side.launched = max(side.launched, act.ordinal)
-        clock = self._done(act.stream, act.ordinal)
-        self._records[act.seq] = clock
-        self._fences[act.fence] = clock
-
-    def _wait(self, act: Waited) -> None:
-        side = self._enter(act.stream)
-        clock = self._records.get(act.record_seq)
-        if clock is not None:
-            side.join(clock)
-
-    def _pass(self, act: Passed) -> None:
-        if act.fence is not None:
-            clocks = [self._fences[act.fence]] if act.fence in self._fences else []
-        elif act.stream is None:
-            clocks = [self._done(stream) for stream in range(len(self._streams))]
-        elif act.stream == LEGACY:
-            clocks = [self._done(stream) for stream in (LEGACY, *self._blocking)]
-        else:
-            self._enter(act.stream)
-            clocks = [self._done(act.stream)]
-        before = self._host.clock
-        for clock in clocks:
-            self._host.join(clock)
-        if self._host.clock != before:
-            self._version += 1
-            self._found.append(Segment(act.seq, None, tuple(self._host.clock)))
-
-    def _enter(self, stream: int) -> _Side:
-        """What comes before the next act on `stream`: what the host knows, and the legacy stream's rule."""
-        side = self._streams[stream]
-        if side.seen != self._version:
-            side.seen = self._version
-            side.join(self._host.clock)
+    def _passed(self, stream: int, fence: int, legacy: set[int]) -> list[Clock]:
+        """What is done when the host has learned this."""
+        if fence != NONE:
+            return [self._fences[fence]] if fence in self._fences else []
+        if stream == NONE:
+            return [self._done(one) for one in range(self._devices)]
         if stream == LEGACY:
-            for other in self._blocking:
-                side.join(self._done(other))
-        elif stream in self._blocking:
-            side.join(self._done(LEGACY))
-        return side
+            return [self._done(one) for one in (LEGACY, *self._blocking)]
+        if stream in legacy:
+            self._with_legacy(stream)
+        return [self._done(stream)]
 
-    def _done(self, stream: int, ordinal: int | None = None) -> list[int]:
-        """What is done once everything given to `stream`, up to `ordinal`, is."""
-        side = self._streams[stream]
-        clock = list(side.clock)
-        clock[stream] = max(clock[stream], side.launched if ordinal is None else ordinal)
+    def _with_legacy(self, stream: int) -> Clock:
+        """The clock of the legacy stream, or of a blocking one, with what its rule asks for."""
+        others = self._blocking if stream == LEGACY else (LEGACY,)
+        clock = self._clock[stream]
+        for other in others:
+            clock = _joined(clock, self._done(other))
+        self._clock[stream] = clock
         return clock
+
+    def _done(self, stream: int) -> Clock:
+        """What is done once everything given to `stream` is."""
+        clock, last = self._clock[stream], self._launched[stream]
+        return clock if clock[stream] >= last else (*clock[:stream], last, *clock[stream + 1 :])
+
+
+def _joined(clock: Clock, other: Clock) -> Clock:
+    """The later of the two in every stream; one of them itself where it is that, which is most often so."""
+    if clock is other:
+        return clock
+    joined = tuple([a if a >= b else b for a, b in zip(clock, other, strict=True)])
+    return clock if joined == clock else joined

@@ -65,6 +65,7 @@ class History:
         self.seq = first_seq - 1
         self._launches = 0
         self._fences = 0
+        self._transactions = 0
         self._ordinals: dict[int, int] = {}
         self._lives: dict[int, int] = {}
         self._sets = 0
@@ -160,17 +161,39 @@ class History:
         """An `offload` or a `load` of whole pages: (slot, page, life)."""
         return self._launch(kind, stream, f"{kind}_pages", entries=[list(entry) for entry in entries])
 
-    def record(self, stream: int) -> Recorded:
-        """A fence behind everything launched on the stream."""
-        self._fences += 1
-        ordinal = self._ordinals.get(stream, 0)
-        return Recorded(
-            self._fences, self.event("fence_record", fence=self._fences, stream=stream, ordinal=ordinal)
-        )
+    def host_write(self, writes: Sequence[list[int]]) -> int:
+        """The host writes extents of pages itself: [page, life, first, end]."""
+        return self.event("host_write", writes=writes)
 
-    def wait(self, stream: int, fence: Recorded) -> int:
-        """The stream waits for the fence."""
-        return self.event("fence_wait", fence=fence.fence, stream=stream, record_seq=fence.seq)
+    def begin(
+        self,
+        name: str,
+        *,
+        reads: Sequence[list[int]] = (),
+        writes: Sequence[list[int]] = (),
+        transaction: int | None = None,
+    ) -> int:
+        """The external writer `name` is asked to read and write extents; gives the transaction's number."""
+        self._transactions += 1
+        number = self._transactions if transaction is None else transaction
+        self.event("external_begin", actor=f"external:{name}", transaction=number, reads=reads, writes=writes)
+        return number
+
+    def end(self, name: str, transaction: int) -> int:
+        """The host learned that the external writer has done it."""
+        return self.event("external_done", actor=f"external:{name}", transaction=transaction)
+
+    def record(self, stream: int, again: Recorded | None = None) -> Recorded:
+        """A fence, new or recorded `again`, behind everything launched on the stream."""
+        self._fences += again is None
+        fence = self._fences if again is None else again.fence
+        ordinal = self._ordinals.get(stream, 0)
+        return Recorded(fence, self.event("fence_record", fence=fence, stream=stream, ordinal=ordinal))
+
+    def wait(self, stream: int, fence: Recorded | None) -> int:
+        """The stream waits for the fence; None for one that was never recorded."""
+        number, seq = fence or (self._fences + 1, 0)
+        return self.event("fence_wait", fence=number, stream=stream, record_seq=seq)
 
     def order(self, earlier: int, later: int) -> None:
         """Record on one stream, wait on the other."""

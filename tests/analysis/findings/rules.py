@@ -7,9 +7,7 @@ For each code, `broken` gives what is broken and at which event first: rows by (
 from collections import Counter, defaultdict
 from typing import Any
 
-from tracert_analysis.happens_before import Act, Launched, Passed, Recorded, Waited
-
-from tests.analysis.happens_before.program import reachability
+from tests.analysis.happens_before.program import Program
 from tests.analysis.history import History
 
 Event = dict[str, Any]
@@ -64,20 +62,27 @@ class Rules:
 
     def _order(self) -> dict[int, tuple[int, int]]:
         """By event: the launches before it as bits, and its own place."""
-        acts: list[Act] = []
+        width = max(self.history.names) + 1
+        program = Program(width=width, blocking=frozenset(self.history.blocking))
+        fences: dict[int, int] = {}
+        recorded: dict[int, int] = {}
+        launches: list[int] = []
         for event in self.events:
             kind, seq = event["kind"], event["seq"]
             if kind in LAUNCHES:
-                acts.append(Launched(seq, event["stream"], event["ordinal"]))
+                program.launch(event["stream"])
+                launches.append(seq)
             elif kind == "fence_record":
-                acts.append(Recorded(seq, event["fence"], event["stream"], event["ordinal"]))
+                fences[event["fence"]] = recorded[seq] = program.record(event["stream"])
             elif kind == "fence_wait":
-                acts.append(Waited(seq, event["stream"], event["record_seq"]))
+                program.wait(event["stream"], recorded[event["record_seq"]])
+            elif kind == "fence_passed" and "fence" in event:
+                program.sync(fences[event["fence"]])
+            elif kind == "fence_passed" and "stream" in event:
+                program.sync_stream(event["stream"])
             elif kind == "fence_passed":
-                acts.append(Passed(seq, event.get("fence"), event.get("stream")))
-        width = max(self.history.names) + 1
-        bits = reachability(acts, frozenset(self.history.blocking | {0}), width)
-        launches = [act.seq for act in acts if isinstance(act, Launched)]
+                program.sync_all()
+        bits = program.reaches()
         return {seq: (bits[place], place) for place, seq in enumerate(launches)}
 
     def _note(self, code: str, resource: tuple[int, ...], seq: int) -> None:

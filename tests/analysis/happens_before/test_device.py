@@ -4,7 +4,6 @@ import random
 from typing import Any
 
 import pytest
-from tracert_analysis.happens_before import Launched, Passed, Recorded, Waited
 
 from tests.analysis.happens_before.program import Program
 from tracert.record.access import Access, Compute
@@ -12,38 +11,47 @@ from tracert.record.access import Access, Compute
 simulated = pytest.importorskip("tracert.device.simulated")
 
 
-class Told(Program):
-    """A recorder that keeps what a device tells as the acts of a program."""
+class Told:
+    """A recorder that keeps what a device tells as a program."""
 
-    def launch(self, launch: int, stream: int, ordinal: int, kernel: str, access: Access) -> int:  # type: ignore[override]
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self._fences: dict[int, int] = {}
+
+    def launch(self, launch: int, stream: int, ordinal: int, kernel: str, access: Access) -> int:
         """See `Recorder.launch`."""
-        self.launches.append(self._add(Launched(self._seq(), stream, ordinal)))
-        return len(self.acts)
+        self.program.launch(stream)
+        return len(self.program.steps)
 
     def fence_record(self, fence: int, stream: int, ordinal: int) -> int:
         """See `Recorder.fence_record`."""
-        self._add(Recorded(self._seq(), fence, stream, ordinal))
-        return len(self.acts)
+        self._fences[fence] = self.program.record(stream)
+        return len(self.program.steps)
 
     def fence_wait(self, fence: int, stream: int, record_seq: int) -> int:
         """See `Recorder.fence_wait`."""
-        self._add(Waited(self._seq(), stream, record_seq))
-        return len(self.acts)
+        self.program.wait(stream, self._fences[fence])
+        return len(self.program.steps)
 
     def fence_passed(
         self, *, fence: int | None = None, stream: int | None = None, device: bool = False
     ) -> int:
         """See `Recorder.fence_passed`."""
-        self._add(Passed(self._seq(), fence, stream))
-        return len(self.acts)
+        if fence is not None:
+            self.program.sync(self._fences[fence])
+        elif stream is not None:
+            self.program.sync_stream(stream)
+        else:
+            self.program.sync_all()
+        return len(self.program.steps)
 
 
-def ran(draw: random.Random, schedule: str) -> tuple[Told, list[int]]:
+def ran(draw: random.Random, schedule: str) -> tuple[Program, list[int]]:
     """A random program on the device: what it told, and the launches in the order in which they ran."""
     width = draw.randint(2, 4)
     blocking = frozenset(stream for stream in range(1, width) if draw.random() < 0.5)
-    told = Told(width=width, blocking=blocking)
-    device = simulated.SimDevice(told, schedule=schedule)
+    told = Program(width=width, blocking=blocking)
+    device = simulated.SimDevice(Told(told), schedule=schedule)
     streams = [
         device.legacy,
         *(device.stream(f"s{one}", blocking=one in blocking) for one in range(1, width)),
@@ -87,7 +95,7 @@ def test_no_schedule_contradicts_the_clocks(schedule: str) -> None:
         told, order = ran(random.Random(seed), name)
         place = {launch: at for at, launch in enumerate(order)}
         wrong = [(a, b) for a in place for b in place if a != b and told.before(a, b) and place[a] > place[b]]
-        assert [] == wrong, f"seed {seed}: {told.acts}"
+        assert [] == wrong, f"seed {seed}: {told.steps}"
 
 
 def test_schedules_use_the_freedom_that_is_left() -> None:

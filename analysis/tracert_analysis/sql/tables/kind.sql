@@ -4,7 +4,7 @@ CREATE TYPE kind AS ENUM (
     'alloc', 'hold', 'drop', 'retire', 'free',
     'keyframe', 'keyframe_row', 'keyframe_end',
     'row_acquire', 'row_release', 'map', 'unmap', 'stage', 'publish',
-    'launch', 'copy', 'clear', 'copy_plan', 'copy_done',
+    'launch', 'copy', 'clear', 'copy_plan', 'copy_done', 'host_write', 'external_begin', 'external_done',
     'fence_record', 'fence_wait', 'fence_passed',
     'insert', 'evict', 'match',
     'snapshot_save', 'snapshot_restore', 'snapshot_alias', 'snapshot_release',
