@@ -5,6 +5,7 @@ from typing import Protocol
 
 import torch
 
+from tracert_kernels.guard import Guard
 from tracert_kernels.kv_types import Covers
 from tracert_kernels.plan import Plan
 from tracert_kernels.scratch import Scratch
@@ -24,8 +25,24 @@ class Kernels(Protocol):
         page_size: int,
         *,
         scratch: Scratch | None = None,
+        guard: Guard | None = None,
     ) -> Plan | None:
         """What all layers of a forward share; None where the kernels read the table themselves."""
+
+    def follow_rows(
+        self,
+        guard: Guard,
+        table: torch.Tensor,
+        rows: torch.Tensor,
+        context: torch.Tensor,
+        page_size: int,
+        pages: int,
+    ) -> None:
+        """Of a guarded forward: note which entries its rows name, and which of them name no page.
+
+        Everything after it takes `guard.seen` for the table, and `guard`: then nothing of a sequence is
+        touched of which an entry is bad.
+        """
 
     def attention_room(
         self,
@@ -49,6 +66,7 @@ class Kernels(Protocol):
         position: torch.Tensor,
         *,
         plan: Plan | None = None,
+        guard: Guard | None = None,
     ) -> None:
         """Write the keys and values of new tokens to their slots in the pages."""
 
@@ -65,6 +83,7 @@ class Kernels(Protocol):
         *,
         plan: Plan | None = None,
         covers: Covers = "valid",
+        guard: Guard | None = None,
     ) -> None:
         """Causal attention of new tokens over the pages of their sequences."""
 

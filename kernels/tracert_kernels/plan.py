@@ -87,3 +87,7 @@ class Plan:
     spans: tuple[Span, ...]
     page_max: int
     scratch: Scratch = field(repr=False, compare=False)
+    stored: torch.Tensor | None = None
+    """int64 [N], of a guarded forward that leaves sequences out: the tokens that have a slot; None: all."""
+    left_out: tuple[tuple[int, int], ...] = ()
+    """The queries of those sequences, first and end."""

@@ -5,9 +5,10 @@ import pytest
 import torch
 from tracert_kernels import twins
 from tracert_kernels.dispatch import for_device
-from tracert_kernels.kv_types import KV_TYPES
+from tracert_kernels.guard import Guard
+from tracert_kernels.kv_types import KV_TYPES, Covers
 
-from tests.kernels import cover_cases
+from tests.kernels import cover_cases, guard_cases
 from tests.kernels.paged import Paged, Shape, paged
 
 pytestmark = pytest.mark.gpu
@@ -119,6 +120,24 @@ def test_pages_copied_and_cleared() -> None:
     for_device("cuda").copy_pages(second, source.cuda(), target.cuda())
     for_device("cuda").clear_pages(second, cleared.cuda())
     assert torch.equal(first, second.cpu())
+
+
+@pytest.mark.parametrize("covers", ["valid", "page"])
+def test_guarded(covers: Covers) -> None:
+    """What rows name and what is not finite is noted as on the CPU, and as little is touched."""
+    case = paged([(37, 1), (145, 20), (20, 1), (70, 3), (29, 29)], Shape(), garbage=0.5)
+    guard_cases.planted(case, [(0, 2, 2**31 - 1), (1, 0, 0), (3, 4, -1), (3, 1, 10_000)])
+    case.queries[30, 0, 3] = float("nan")
+    gpu, guard = on_gpu(case), guard_cases.guard_of(case, layer=4)
+    on_device = Guard(guard.seen.cuda(), guard.notes.cuda(), guard.layer)
+    expected = guard_cases.forward(twins, case, guard, covers)
+    keys, values = ([each.cuda() for each in side] for side in (case.keys, case.values))
+    gpu = replace(gpu, keys=keys, values=values)
+    answered = guard_cases.forward(for_device("cuda"), gpu, on_device, covers)
+    torch.testing.assert_close(expected, answered.cpu(), atol=1e-5, rtol=1e-5, equal_nan=True)
+    assert torch.equal(guard.notes, on_device.notes.cpu())
+    assert torch.equal(guard.seen, on_device.seen.cpu())
+    assert torch.equal(case.arena, gpu.arena.cpu())
 
 
 @pytest.mark.parametrize("pinned", [False, True], ids=["device staging", "pinned staging"])

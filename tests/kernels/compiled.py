@@ -15,11 +15,20 @@ from tracert_kernels.kv_types import KV_TYPES, Covers
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 
+from tests.kernels import guard_cases
 from tests.kernels.paged import FLOATS, Shape, paged
 
 # Shared memory that one program may have: CUDA C++ Programming Guide, technical specifications.
 SHARED_BYTES_MAX = {80: 163 * 1024, 90: 227 * 1024, 100: 227 * 1024, 120: 99 * 1024}
-KERNELS = ("store_kv", "paged_attention", "copy_pages", "clear_pages", "clear_positions", "copy_row")
+KERNELS = (
+    "store_kv",
+    "paged_attention",
+    "copy_pages",
+    "clear_pages",
+    "clear_positions",
+    "copy_row",
+    "follow_rows",
+)
 NAMES = {
     torch.float32: "fp32",
     torch.bfloat16: "bf16",
@@ -27,6 +36,7 @@ NAMES = {
     torch.float8_e4m3fn: "fp8e4nv",
     torch.int8: "i8",
     torch.int32: "i32",
+    torch.int64: "i64",
     torch.uint8: "u8",
 }
 DTYPES = pytest.mark.parametrize("dtype", KV_TYPES.values(), ids=KV_TYPES.keys())
@@ -151,6 +161,16 @@ def test_store_kv(kernels: dict[str, CompileOnly], dtype: torch.dtype) -> None:
     key = case.queries[:, :2].float()
     triton_kernels.store_kv(key, key, case.cache, case.table, case.token_row, case.position)
     assert_cubins(kernels["store_kv"], 1)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.int8], ids=str)
+def test_guarded(kernels: dict[str, CompileOnly], dtype: torch.dtype) -> None:
+    """What follows rows, and the guarded variants, of the first layer and of another."""
+    case = paged([(40, 1)], Shape(dtype=dtype, dim=64), query_dtype=torch.bfloat16)
+    for layer in (0, 3):
+        guard_cases.forward(triton_kernels, case, guard_cases.guard_of(case, layer))
+    for name in ("follow_rows", "store_kv", "paged_attention"):
+        assert_cubins(kernels[name], 2)
 
 
 def test_pages_and_rows(kernels: dict[str, CompileOnly]) -> None:

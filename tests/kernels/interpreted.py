@@ -8,10 +8,11 @@ from collections.abc import Iterator
 import pytest
 import torch
 from tracert_kernels import triton_kernels, twins
+from tracert_kernels.guard import NOTHING, Guard
 from tracert_kernels.kv_types import KV_TYPES, Covers
 from tracert_kernels.twins.stored import widened
 
-from tests.kernels import access_cases, cover_cases, narrow_floats
+from tests.kernels import access_cases, cover_cases, guard_cases, narrow_floats
 from tests.kernels.paged import Paged, Shape, paged
 
 TOLERANCE = {torch.float32: 1e-5, torch.float16: 3e-3, torch.bfloat16: 2e-2}
@@ -188,6 +189,38 @@ def test_positions_cleared(dtype: torch.dtype, page_size: int) -> None:
             kernels.clear_positions(arena, pages, positions)
         kernels.clear_positions(arena, pages[:0], positions[:0])
     assert torch.equal(first.view(torch.uint8), second.view(torch.uint8))
+
+
+@pytest.mark.parametrize("covers", COVERS)
+def test_rows_that_name_no_page(covers: Covers) -> None:
+    """Left alone and noted as the twin does, among rows that are answered."""
+    sequences = [(37, 1), (45, 20), (20, 1), (70, 3), (29, 29)]
+    bad = [(0, 2, 2**31 - 1), (1, 0, 0), (3, 4, -1), (3, 1, 10_000)]
+    guard_cases.check_followed(triton_kernels, sequences, bad, covers=covers)
+    guard_cases.check_followed(triton_kernels, sequences[:1], [(0, 2, 7)], torch.int8, covers)
+    guard_cases.check_stored_elsewhere_not(triton_kernels)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.int8], ids=str)
+def test_the_first_value_that_is_not_finite(dtype: torch.dtype) -> None:
+    """Noted as the twin does, in what is stored and in what attention gives."""
+    guard_cases.check_first_value(triton_kernels, dtype, stage="keys", value=float("inf"))
+    guard_cases.check_first_value(triton_kernels, dtype, stage="attention", value=float("nan"))
+
+
+def test_a_row_longer_than_a_block_and_one_that_is_too_short() -> None:
+    """Entries behind the first block, and entries that are not there."""
+    table = torch.arange(1, 3001, dtype=torch.int32).view(1, -1).repeat(2, 1)
+    table[1, 2500] = table[1, 2700] = 0
+    rows, context = torch.tensor([0, 1], dtype=torch.int32), torch.tensor([48_001, 47_999], dtype=torch.int32)
+    noted = []
+    for kernels in (twins, triton_kernels):
+        guard = Guard(torch.zeros_like(table), torch.zeros(2, 4, dtype=torch.int64))
+        kernels.follow_rows(guard, table, rows, context, 16, 5000)
+        noted.append(guard)
+    assert [[3001, 3000, -1, NOTHING], [3000, 2500, 0, NOTHING]] == noted[0].notes.tolist()
+    assert torch.equal(noted[0].notes, noted[1].notes)
+    assert torch.equal(noted[0].seen, noted[1].seen)
 
 
 def test_nothing_is_planned() -> None:

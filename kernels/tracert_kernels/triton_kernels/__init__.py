@@ -8,6 +8,7 @@ from tracert_kernels.triton_kernels.clear_pages import clear_pages
 from tracert_kernels.triton_kernels.clear_positions import clear_positions
 from tracert_kernels.triton_kernels.copy_pages import copy_pages
 from tracert_kernels.triton_kernels.copy_row import copy_row
+from tracert_kernels.triton_kernels.follow_rows import follow_rows
 from tracert_kernels.triton_kernels.paged_attention import paged_attention
 from tracert_kernels.triton_kernels.plan import plan
 from tracert_kernels.triton_kernels.room import attention_room
@@ -19,6 +20,7 @@ __all__ = [
     "clear_positions",
     "copy_pages",
     "copy_row",
+    "follow_rows",
     "paged_attention",
     "plan",
     "store_kv",

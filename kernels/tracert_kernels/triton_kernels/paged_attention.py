@@ -11,11 +11,13 @@ import torch
 import triton
 import triton.language as tl
 
+from tracert_kernels.guard import Guard
 from tracert_kernels.kv_types import Covers
 from tracert_kernels.plan import Plan
+from tracert_kernels.triton_kernels.follow_rows import left_out, note_first
 
 
-@triton.jit(do_not_specialize=["sequences"])
+@triton.jit(do_not_specialize=["sequences", "order"])
 def paged_attention_kernel(
     out,
     query,
@@ -33,6 +35,8 @@ def paged_attention_kernel(
     query_head,
     page_stride,
     row_stride,
+    notes,
+    order,
     PAGE_SIZE: tl.constexpr,
     KV_HEADS: tl.constexpr,
     GROUPS: tl.constexpr,
@@ -43,6 +47,7 @@ def paged_attention_kernel(
     QUERIES: tl.constexpr,
     KEYS: tl.constexpr,
     WHOLE_PAGES: tl.constexpr,
+    GUARDED: tl.constexpr,
 ):
     """One program: QUERIES tokens of one sequence with the GROUPS heads that share one KV head.
 
@@ -68,7 +73,8 @@ def paged_attention_kernel(
     first = (block - begin // QUERIES - low) * QUERIES
     if first < count:
         length = tl.load(context + low)
-        entries = table + tl.load(rows + low).to(tl.int64) * row_stride
+        row = tl.load(rows + low).to(tl.int64)
+        entries = table + row * row_stride
 
         lane = tl.arange(0, QUERIES * GROUPS_PADDED)
         token = first + lane // GROUPS_PADDED
@@ -94,6 +100,10 @@ def paged_attention_kernel(
         loaded = seen
         if WHOLE_PAGES and count == 1:
             loaded = tl.cdiv(length, PAGE_SIZE) * PAGE_SIZE
+        skipped = False
+        if GUARDED:
+            skipped = left_out(notes, row)
+            loaded = tl.where(skipped, 0, loaded)
         for key_first in range(0, loaded, KEYS):
             slot = key_first + tl.arange(0, KEYS)
             valid = slot < seen
@@ -128,10 +138,18 @@ def paged_attention_kernel(
             weighted = tl.dot(weights.to(queries.dtype), values, input_precision="ieee")
             summed = summed * kept[:, None] + weighted
             highest = raised
+        answers = (summed / total[:, None]).to(out.dtype.element_ty)
+        written = live[:, None] & inside[None, :]
+        if GUARDED:
+            answers = tl.where(skipped, 0.0, answers).to(out.dtype.element_ty)
+            wrong = written & ~(tl.abs(answers.to(tl.float32)) < float("inf"))
+            if tl.max(tl.max(wrong.to(tl.int32), 1), 0) > 0:
+                at = tl.min(tl.where(tl.max(wrong.to(tl.int32), 1) > 0, place, length))
+                note_first(notes, row, order, at)
         tl.store(
             out + start[:, None] * out_token + head[:, None] * out_head + column[None, :],
-            (summed / total[:, None]).to(out.dtype.element_ty),
-            mask=live[:, None] & inside[None, :],
+            answers,
+            mask=written,
         )
 
 
@@ -147,6 +165,7 @@ def paged_attention(
     *,
     plan: Plan | None = None,
     covers: Covers = "valid",
+    guard: Guard | None = None,
 ) -> None:
     """As `twins.paged_attention`, unchecked. A head must be contiguous, and a page of a layer."""
     tokens, heads, dim = query.shape
@@ -179,6 +198,8 @@ def paged_attention(
         query.stride(1),
         cache.stride(0),
         table.stride(0),
+        guard.notes if guard else table,
+        guard.order("attention") if guard else 0,
         PAGE_SIZE=cache.shape[2],
         KV_HEADS=kv_heads,
         GROUPS=groups,
@@ -189,5 +210,6 @@ def paged_attention(
         QUERIES=queries,
         KEYS=32 if exact else 64,
         WHOLE_PAGES=covers == "page",
+        GUARDED=guard is not None,
         enable_fp_fusion=True,
     )

@@ -2,6 +2,7 @@
 
 import torch
 
+from tracert_kernels.guard import Guard
 from tracert_kernels.plan import Plan
 from tracert_kernels.scratch import Scratch
 
@@ -16,6 +17,7 @@ def plan(
     page_size: int,
     *,
     scratch: Scratch | None = None,
+    guard: Guard | None = None,
 ) -> Plan | None:
     """None: a plan would have to wait for the device."""
     return None

@@ -6,7 +6,9 @@ import torch
 import triton
 import triton.language as tl
 
+from tracert_kernels.guard import Guard
 from tracert_kernels.plan import Plan
+from tracert_kernels.triton_kernels.follow_rows import left_out, note_first
 
 
 @triton.jit
@@ -40,6 +42,13 @@ def _store_scaled(
 
 
 @triton.jit
+def _all_finite(numbers, within):
+    """Are those of a block that are `within` finite?"""
+    wrong = within & ~(tl.abs(numbers.to(tl.float32)) < float("inf"))
+    return tl.max(wrong.to(tl.int32)) == 0
+
+
+@triton.jit(do_not_specialize=["order"])
 def store_kv_kernel(
     key,
     value,
@@ -52,23 +61,32 @@ def store_kv_kernel(
     value_stride,
     page_stride,
     row_stride,
+    notes,
+    order,
     PAGE_SIZE: tl.constexpr,
     HEADS: tl.constexpr,
     DIM: tl.constexpr,
     ROWS: tl.constexpr,
     COLUMNS: tl.constexpr,
     SCALED: tl.constexpr,
+    GUARDED: tl.constexpr,
 ):
     """Store the HEADS * DIM numbers of a token's key and of its value.
 
     ROWS and COLUMNS are the powers of two that they fit. `scales` is the cache as float32 where SCALED.
+    `notes` and `order` are the guard's where GUARDED.
     """
     token = tl.program_id(0).to(tl.int64)
     row = tl.load(token_row + token).to(tl.int64)
     slot = tl.load(position + token)
+    if GUARDED:  # noqa: SIM102
+        if left_out(notes, row):
+            return
     page = tl.load(table + row * row_stride + slot // PAGE_SIZE).to(tl.int64)
     key += token * key_stride
     value += token * value_stride
+    lane = tl.arange(0, ROWS * COLUMNS)
+    within = lane < HEADS * DIM
     if SCALED:
         place = page * page_stride + (slot % PAGE_SIZE) * HEADS * (DIM + 4)
         _store_scaled(key, cache + place, scales + place // 4, HEADS, DIM, ROWS, COLUMNS)
@@ -76,12 +94,20 @@ def store_kv_kernel(
         _store_scaled(value, cache + place, scales + place // 4, HEADS, DIM, ROWS, COLUMNS)
     else:
         target = cache + page * page_stride + (slot % PAGE_SIZE) * HEADS * DIM
-        lane = tl.arange(0, ROWS * COLUMNS)
-        within = lane < HEADS * DIM
         of_key = _saturated(tl.load(key + lane, mask=within), cache.dtype.element_ty)
         tl.store(target + lane, of_key, mask=within)
         of_value = _saturated(tl.load(value + lane, mask=within), cache.dtype.element_ty)
         tl.store(target + PAGE_SIZE * HEADS * DIM + lane, of_value, mask=within)
+    if GUARDED:
+        numbers = tl.load(key + lane, mask=within, other=0.0)
+        more = tl.load(value + lane, mask=within, other=0.0)
+        finite = _all_finite(numbers, within) & _all_finite(more, within)
+        # A number can be too large for what it is stored as; 8 bits have no infinity.
+        if cache.dtype.element_ty.primitive_bitwidth > 8:
+            finite &= _all_finite(numbers.to(cache.dtype.element_ty), within)
+            finite &= _all_finite(more.to(cache.dtype.element_ty), within)
+        if not finite:
+            note_first(notes, row, order, slot)
 
 
 def store_kv(
@@ -93,6 +119,7 @@ def store_kv(
     position: torch.Tensor,
     *,
     plan: Plan | None = None,
+    guard: Guard | None = None,
 ) -> None:
     """As `twins.store_kv`, unchecked. The heads of a token must be contiguous, and a page of a layer."""
     tokens, kv_heads, dim = key.shape
@@ -111,11 +138,14 @@ def store_kv(
         value.stride(0),
         cache.stride(0),
         table.stride(0),
+        guard.notes if guard else table,
+        guard.order("keys") if guard else 0,
         PAGE_SIZE=cache.shape[2],
         HEADS=kv_heads,
         DIM=dim,
         ROWS=triton.next_power_of_2(kv_heads),
         COLUMNS=triton.next_power_of_2(dim),
         SCALED=scaled,
+        GUARDED=guard is not None,
         enable_fp_fusion=True,
     )

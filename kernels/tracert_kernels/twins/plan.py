@@ -5,9 +5,11 @@ from collections.abc import Sequence
 
 import torch
 
+from tracert_kernels.guard import Guard
 from tracert_kernels.plan import Batch, Plan, Span
 from tracert_kernels.scratch import Scratch
 from tracert_kernels.twins.bounds import require_within
+from tracert_kernels.twins.follow_rows import left_out
 
 # Measured on 2 cores: padded pages that cost as much as one more batch, which reads its shared pages again;
 # shared pages that repay a product of their own; tokens whose keys, widened, still fit the caches.
@@ -26,26 +28,39 @@ def plan(
     page_size: int,
     *,
     scratch: Scratch | None = None,
+    guard: Guard | None = None,
 ) -> Plan:
     """The slots and pages that `table` names now, for `store_kv` and `paged_attention` of every layer.
 
     `table` int32 [rows, width]; `rows`, `context` int32 [B]; `query_start` int32 [B + 1]; `token_row`,
     `position` int32 [T]. `scratch` is kept between forwards by callers that want no allocation in a step.
     Follows exactly ceil(context / page_size) entries of each row, and one entry a token. IndexError for a
-    row or position out of range and for a negative page id; ids too high the kernels refuse.
+    row or position out of range and for a negative page id; ids too high the kernels refuse. With `guard`,
+    whose `seen` is then the table, sequences with a bad entry are in no plan.
     """
     height, width = table.shape
     token_row, position = token_row.long(), position.long()
     require_within("row", rows, height)
     require_within("row", token_row, height)
     require_within("position", position, width * page_size)
+    stored = None
+    if guard is not None:
+        gone = left_out(guard, token_row)
+        if gone.any():
+            stored = (~gone).nonzero().flatten()
+            token_row, position = token_row[stored], position[stored]
     entry = torch.div(position, page_size, rounding_mode="floor")
     slot_page = table[token_row, entry].long()
 
     starts = query_start.tolist()
     entries = table.index_select(0, rows).long()
+    bad = left_out(guard, rows).tolist() if guard else [False] * len(rows)
     every: list[Span] = []
+    others: list[tuple[int, int]] = []
     for b, length in enumerate(context.tolist()):
+        if bad[b]:
+            others.append((starts[b], starts[b + 1]))
+            continue
         count, queries = -(-length // page_size), starts[b + 1] - starts[b]
         if not 0 <= queries <= length or count > width:
             raise IndexError(f"{queries} queries, context {length}: a row of the table holds {width} pages")
@@ -63,6 +78,8 @@ def plan(
         spans=(*spans, *(members[0] for members in groups if len(members) == 1)),
         page_max=page_max,
         scratch=scratch or Scratch(),
+        stored=stored,
+        left_out=tuple(others),
     )
 
 
