@@ -140,3 +140,42 @@ class StreamFact:
     finished: int
     running: tuple[Act, ...]
     waiting: tuple[Act, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Touched:
+    """How often launches of one kernel on one stream wrote or read one life of a page."""
+
+    life: int
+    mode: str
+    """read or write."""
+    kernel: str
+    stream_name: str
+    times: int
+
+
+@dataclass(frozen=True, slots=True)
+class Negative:
+    """What was looked for in the recorded window, and is not there."""
+
+    text: str
+    query: int
+
+
+@dataclass(frozen=True, slots=True)
+class RankFact:
+    """What one rank's dump says: its first finding, if it has one, and how far the rank came."""
+
+    rank: int
+    dump: str
+    code: str | None
+    name: str | None
+    confidence: str
+    sentence: str | None
+    seq: int | None
+    at_ns: int | None
+    """When the first finding happened: nanoseconds of Unix time."""
+    error: str | None
+    decisions: int
+    """How many of its decisions could be compared with those of other ranks."""
+    last_seq: int | None

@@ -7,7 +7,7 @@ no query did. What its parts are made of stands in `facts` and `stories`.
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from tracert_analysis.report.facts import Act, Edge, FenceFact, Lane, Resource, StreamFact
+from tracert_analysis.report.facts import Act, Edge, FenceFact, Lane, RankFact, Resource, StreamFact
 from tracert_analysis.report.stories import BytesStory, PageStory, RowStory, WorkspaceStory
 
 __all__ = [
@@ -198,6 +198,12 @@ class Report:
     names: dict[str, str]
     """Public ids of the requests that hold something in this report: `request:17` to the id."""
     queries: tuple[Query, ...]
+    rank: int | None = None
+    """Of several ranks, the one that all of the above is about: it broke a rule first."""
+    ranks: tuple[RankFact, ...] = ()
+    """What each rank says, where several were read together."""
+    one_clock: bool = True
+    """Times of different ranks are from one clock."""
 
     @property
     def title(self) -> str:

@@ -1,0 +1,43 @@
+"""The report of several ranks: which of them broke a rule first."""
+
+from pathlib import Path
+
+from tracert_analysis.report.ranks import build_ranks
+
+from tests.analysis.ranks.test_ranks import Decisions, opened
+
+
+def unheld(rank: int, steps: int) -> Decisions:
+    """A rank that, after so many steps, gives back a page that it does not hold."""
+    history = Decisions(rank).decide(range(steps))
+    history.drop(history.alloc([3], "request:1"), "request:2")
+    return history
+
+
+def test_the_rank_that_broke_a_rule_first_is_told(tmp_path: Path) -> None:
+    """All share a clock; the others stand beside it."""
+    report = build_ranks(opened(tmp_path, unheld(0, 3), unheld(1, 2), Decisions(2).decide(range(4))))
+    assert (1, "TR203", True) == (report.rank, report.verdict.code, report.one_clock)
+    assert "dump-1.jsonl" in report.dump["name"]
+    assert [(0, "TR203", 14), (1, "TR203", 12), (2, None, None)] == [
+        (fact.rank, fact.code, fact.seq) for fact in report.ranks
+    ]
+    assert [12, 10, 14] == [fact.decisions for fact in report.ranks]
+
+
+def test_where_ranks_part_is_the_verdict_when_it_came_first(tmp_path: Path) -> None:
+    """What the rank did afterwards follows."""
+    parted = Decisions(1).decide(range(3), late=1)
+    parted.drop(parted.alloc([3], "request:1"), "request:2")
+    report = build_ranks(opened(tmp_path, Decisions(0).decide(range(4)), parted))
+    assert (1, "TR801", "proven") == (report.rank, report.verdict.code, report.verdict.confidence)
+    assert ["TR801", "TR203"] == sorted((finding.code for finding in report.findings), reverse=True)
+
+
+def test_without_a_finding_the_rank_that_failed_is_told(tmp_path: Path) -> None:
+    """Nothing is called a cause."""
+    failed = Decisions(1).decide(range(2))
+    failed.header["error"] = {"code": 719, "name": "LAUNCH_FAILURE", "message": "", "observed_at": "sync"}
+    report = build_ranks(opened(tmp_path, Decisions(0).decide(range(2)), failed))
+    assert (1, None) == (report.rank, report.verdict.code)
+    assert [None, "LAUNCH_FAILURE"] == [fact.error for fact in report.ranks]
