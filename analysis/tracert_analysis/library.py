@@ -55,8 +55,46 @@ FINDINGS = (
     "TR701",
     "TR902",
 )
+RANK_FINDINGS = ("TR801",)
+"""Those that compare several dumps: they stand in `ranks`, and are asked when dumps are read together."""
 CLASSES = ("order", "lifetime", "mapping", "content", "resource", "symptom")
 """Which of two findings at the same event comes first."""
+NEEDS = {
+    "TR101": "FROM _near",
+    "TR102": "FROM _unordered_publish",
+    "TR103": "FROM _seen WHERE kind = 'stage'",
+    "TR104": """
+        SELECT 1 FROM _extent WHERE source = 'clear'
+        UNION ALL
+        SELECT 1 FROM _met WHERE kind = 'wiped'
+    """,
+    "TR201": "SELECT 1 FROM _touch UNION ALL SELECT 1 FROM _extent WHERE source <> 'clear'",
+    # Beside those of loose launches there is the clear of the whole arena, which counts as no extent.
+    "TR202": """
+        SELECT 1 FROM _loose
+        UNION ALL
+        SELECT 1 FROM event AS e JOIN launch AS l ON l.seq > e.seq AND l.stream <> e.stream
+        WHERE e.kind = 'clear' AND e.all AND l.clock[e.stream + 1] < e.ordinal
+    """,
+    "TR203": "FROM _seen WHERE kind IN ('drop', 'retire', 'free')",
+    "TR204": "FROM _seen WHERE kind IN ('finish', 'fail', 'preempt')",
+    "TR206": """
+        SELECT 1 FROM (SELECT page FROM _touch UNION ALL SELECT page FROM _extent WHERE source <> 'clear')
+        WHERE page IN (SELECT page FROM page_life WHERE owner LIKE 'reserved:%')
+    """,
+    "TR301": "FROM _met WHERE kind = 'stale'",
+    "TR302": "FROM _met WHERE kind = 'unwritten'",
+    "TR303": "FROM _seen WHERE kind = 'copy_plan'",
+    "TR401": "SELECT 1 FROM _touch AS t, _window AS w WHERE t.page < 0 OR t.page >= w.kv_pages",
+    "TR402": "SELECT 1 FROM _touch UNION ALL SELECT 1 FROM _unpublished",
+    "TR403": "FROM _past_row",
+    "TR501": "FROM _seen WHERE kind = 'match'",
+    "TR502": "FROM _hit",
+    "TR503": "FROM _hit",
+    "TR701": "FROM _seen WHERE kind IN ('workspace_plan', 'workspace_alloc')",
+    "TR902": "FROM _seen WHERE kind = 'nonfinite'",
+}
+"""Where this has no row, the finding has none: planning its query takes longer than asking."""
 PRECISE = ("TR502",)
 """Of two findings of one class at the same event these come first: they say of what kind the other is."""
 MACROS = (
@@ -71,6 +109,7 @@ MACROS = (
     "_variable",
     "missing_edge",
     "in_flight",
+    "_shared_traits",
     "what_was_new",
 )
 
@@ -93,7 +132,18 @@ def create_state(connection: duckdb.DuckDBPyConnection) -> None:
 def create_access(connection: duckdb.DuckDBPyConnection) -> None:
     """What follows from `_touch` and the clocks: accesses, findings, and the macros over all of it."""
     _create(connection, "views", ACCESS)
-    found = " UNION ALL BY NAME ".join(f"({text('findings', code)})" for code in FINDINGS)
+    _find(connection, [code for code in FINDINGS if _can_break(connection, code)])
+    _create(connection, "macros", MACROS)
+
+
+def _can_break(connection: duckdb.DuckDBPyConnection, code: str) -> bool:
+    return code not in NEEDS or connection.execute(f"{NEEDS[code]} LIMIT 1").fetchone() is not None
+
+
+def _find(connection: duckdb.DuckDBPyConnection, codes: list[str]) -> None:
+    if not codes:
+        return
+    found = " UNION ALL BY NAME ".join(f"({text('findings', code)})" for code in codes)
     connection.execute(
         f"""
         INSERT INTO finding BY NAME
@@ -105,7 +155,6 @@ def create_access(connection: duckdb.DuckDBPyConnection) -> None:
         """,
         {"classes": list(CLASSES), "precise": list(PRECISE)},
     )
-    _create(connection, "macros", MACROS)
 
 
 def _create(connection: duckdb.DuckDBPyConnection, folder: str, names: tuple[str, ...]) -> None:

@@ -66,9 +66,10 @@ def typed(connection: duckdb.DuckDBPyConnection, entry: Described) -> Described:
 def rules() -> list[Rule]:
     """The rule of each finding: the first comment line of its file."""
     found = []
-    for code in library.FINDINGS:
-        first = library.text("findings", code).splitlines()[0]
+    files = dict.fromkeys(library.FINDINGS, "findings") | dict.fromkeys(library.RANK_FINDINGS, "ranks")
+    for code, folder in sorted(files.items()):
+        first = library.text(folder, code).splitlines()[0]
         if not first.startswith("-- ") or not first.endswith("."):
-            raise UndocumentedError(f"findings/{code}.sql: the first line is not the rule in a sentence")
+            raise UndocumentedError(f"{folder}/{code}.sql: the first line is not the rule in a sentence")
         found.append(Rule(code, first.removeprefix("-- ")))
     return found

@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
+from tracert_analysis.explain import explain
 from tracert_analysis.ranks import Ranks, dumps_in, open_ranks
 from tracert_analysis.source import DumpError
 
@@ -160,3 +161,14 @@ def test_of_a_directory_the_newest_dump_of_each_rank(tmp_path: Path) -> None:
     (tmp_path / "b.jsonl").unlink()
     assert [str(tmp_path)] == dumps_in(str(tmp_path))
     assert ["nowhere"] == dumps_in("nowhere")
+
+
+def test_the_page_s_query_shows_what_every_rank_decided(tmp_path: Path) -> None:
+    """Around the place where they part."""
+    ranks = opened(tmp_path, Decisions(0).decide(range(4)), Decisions(1).decide(range(4), hit=0))
+    rows = ranks.connection.execute(explain("TR801").query()).fetchall()
+    assert [number for number in range(2, 9) for _ in range(2)] == [row[0] for row in rows]
+    parted = [row for row in rows if row[0] == 5]
+    assert [(5, 0, "finds 8 tokens of request 2 cached"), (5, 1, "finds 0 tokens of request 2 cached")] == [
+        (row[0], row[1], row[3]) for row in parted
+    ]
