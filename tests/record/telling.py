@@ -242,7 +242,7 @@ def cache_tellings(draw: st.DrawFn) -> Telling:
     pages, lives = some(found, list)
     listed = {"pages": [list(pair) for pair in found]}
     node, digest, identity = draw(number), draw(st.binary(min_size=8, max_size=32)), draw(wide)
-    kind = draw(st.sampled_from(["insert", "evict", "match", "nonfinite"]))
+    kind = draw(st.sampled_from(["insert", "evict", "match", "nonfinite", "guard"]))
     if kind == "insert":
         event = {
             "kind": kind,
@@ -259,10 +259,20 @@ def cache_tellings(draw: st.DrawFn) -> Telling:
         event = {"kind": kind, "request": 4, "node": node, "digest": digest[:8].hex(), "identity": identity}
         event |= {"hit_tokens": 16, "lookup_ns": 900, **listed}
         return Telling(kind, (4, node, digest, identity, 16, pages, lives, 900), {}, event)
-    layer = draw(st.integers(-1, 40))
+    if kind == "guard":
+        event = {"kind": kind, "launch": identity, "row": 1, "generation": 3, "walked": node}
+        event |= {"entries": listed["pages"]}
+        if draw(st.booleans()):
+            seen = {"page": draw(number), "position": draw(number)}
+            return Telling(kind, (identity, 1, 3, node, found), seen, event | seen)
+        # A page below 0 is none that could be told; as an entry it is what its 32 bits are.
+        event["entries"] = [*event["entries"], [7, 2**32 - 2]]
+        return Telling(kind, (identity, 1, 3, node, [*found, (7, -2)], -2), {}, event)
+    layer, stage = draw(st.integers(-1, 40)), draw(st.sampled_from(["", "keys", "attention"]))
     event = {"kind": kind, "launch": 8, "request": 4, "row": 1, "position": node, **listed}
     event |= {} if layer < 0 else {"layer": layer}
-    return Telling(kind, (8, 4, 1, node, pages, lives, layer), {}, event)
+    event |= {"class": stage} if stage else {}
+    return Telling(kind, (8, 4, 1, node, pages, lives, layer, stage), {}, event)
 
 
 @st.composite
@@ -305,7 +315,24 @@ def state_tellings(draw: st.DrawFn) -> Telling:
     return Telling(method, (snapshot, request, launch, positions, borrowed, pages, lives), {}, event)
 
 
+@st.composite
+def outside_tellings(draw: st.DrawFn) -> Telling:
+    """Writers without a stream: the host, and others who begin and are done."""
+    reads, writes, transaction = draw(extents), draw(extents), draw(wide)
+    name = draw(st.sampled_from(["nic", "прочий", ""]))
+    kind = draw(st.sampled_from(["host_write", "external_begin", "external_done"]))
+    event: dict[str, Any] = {"kind": kind, "writes": [list(each) for each in writes]}
+    if kind == "host_write":
+        return Telling(kind, (writes,), {}, event)
+    who = {"kind": kind, "actor": f"external:{name}", "transaction": transaction}
+    if kind == "external_done":
+        return Telling(kind, (name, transaction), {}, who)
+    event |= {**who, "reads": [list(each) for each in reads]}
+    return Telling(kind, (name, transaction, reads, writes), {}, event)
+
+
 tellings = st.one_of(
+    outside_tellings(),
     state_tellings(),
     page_tellings(),
     launch_tellings(),

@@ -88,6 +88,24 @@ def test_the_clear_of_the_arena_wrote_every_page(tmp_path: Path, native: bool) -
 
 
 @pytest.mark.parametrize("native", WRITERS)
+def test_a_write_without_a_launch_leaves_no_launch_in_the_facts(tmp_path: Path, native: bool) -> None:
+    """Whoever asks for the last writer must not be told of the launch before it."""
+    recorder = new_recorder(tmp_path, native=native)
+    recorder.alloc([5, 6], [1, 1], Holder("request", 1))
+    extents = [Extent(5, 1, 0, 4), Extent(6, 1, 0, 4)]
+    recorder.launch(1, 1, 1, "forward", Compute("prefill", 1, writes=extents))
+    begun = recorder.external_begin("nic", 9, [Extent(6, 1, 0, 4)], [Extent(5, 1, 0, 2)])
+    host = recorder.host_write([Extent(6, 1, 3, 4)])
+    recorder.external_done("nic", 9)
+    found = pages_of(recorder)
+    written = {page: {key: found[page].get(key) for key in ("writer", "writer_stream")} for page in (5, 6)}
+    assert written == dict.fromkeys((5, 6), {"writer": None, "writer_stream": None})
+    assert ((begun, 1), (host, 1)) == tuple(
+        (found[page]["writer_seq"], found[page]["writer_life"]) for page in (5, 6)
+    )
+
+
+@pytest.mark.parametrize("native", WRITERS)
 def test_a_lane_tells_its_frontier_and_open_transaction(tmp_path: Path, native: bool) -> None:
     """Provisional while the transaction is open, committed when it is closed, back when it is aborted."""
     recorder = new_recorder(tmp_path, native=native)

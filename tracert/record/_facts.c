@@ -151,7 +151,7 @@ void fold(Writer *self, const Record *record, const uint32_t *words, size_t coun
     case PUBLISH:
         fold_publish(self, record, words, count);
         break;
-    case COPY:
+    case COPY: case HOST_WRITE: case EXTERNAL_BEGIN: /* the last two without a launch: stream absent, launch 0 */
         if (4 * (size_t)record->c <= count)
             wrote_extents(self, words + 4 * (size_t)record->c, count - 4 * (size_t)record->c, record);
         break;

@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum { ALLOC = 1, HOLD, DROP, RETIRE, FREE, ROW_ACQUIRE = 10, ROW_RELEASE = 11, LAUNCH = 20, PUBLISH, COPY, CLEAR,
-       SCHEDULE = 51, TRANSACTION = 60, LOAD = 65 };
+       SCHEDULE = 51, TRANSACTION = 60, LOAD = 65, HOST_WRITE, EXTERNAL_BEGIN };
 /* Words of a launch's payload before its uses. */
 enum { LAUNCH_LEAD = 3 };
 enum { FORM_NONE, FORM_WORDS, FORM_JSON };

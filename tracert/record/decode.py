@@ -177,15 +177,13 @@ def _values(
 
 def _events(image: Image, columns: Columns) -> list[Event]:
     """The events of one kind."""
-    names = ["seq", "t", "kind", "actor"]
+    names = ["seq", "t", "kind"]
     count = len(columns.seq)
-    values: list[list[Any]] = [
-        columns.seq.tolist(),
-        columns.t.tolist(),
-        [columns.kind.name] * count,
-        ["host"] * count,
-    ]
-    present: list[NDArray[np.bool_] | None] = [None] * 4
+    values: list[list[Any]] = [columns.seq.tolist(), columns.t.tolist(), [columns.kind.name] * count]
+    if columns.kind.by_host:
+        names.append("actor")
+        values.append(["host"] * count)
+    present: list[NDArray[np.bool_] | None] = [None] * len(names)
     for name, column in columns.fields.items():
         names.append(name)
         values.append(_plain(column, image.words))

@@ -181,7 +181,8 @@ def page_states(image: Image) -> Iterator[dict[str, Any]]:
         if facts["alloc_seq"]:
             state["alloc_seq"] = int(facts["alloc_seq"])
         if facts["writer_seq"]:
-            for name in ("writer", "writer_stream", "writer_seq", "writer_life"):
+            launch = ("writer", "writer_stream") if facts["writer"] else ()
+            for name in (*launch, "writer_seq", "writer_life"):
                 state[name] = int(facts[name])
         if facts["fence"]:
             state["fence"] = int(facts["fence"]) - 1

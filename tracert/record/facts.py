@@ -59,6 +59,9 @@ class Facts:
             CODE["copy"]: self._copy,
             CODE["clear"]: self._clear,
             CODE["load"]: self._load,
+            # Without a launch: stream absent, launch 0.
+            CODE["host_write"]: self._copy,
+            CODE["external_begin"]: self._copy,
             CODE["schedule"]: self._schedule,
             CODE["transaction"]: self._transaction,
         }

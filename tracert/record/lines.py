@@ -75,7 +75,7 @@ def _plan(kind: Kind, shapes: dict[str, tuple[str, ...]]) -> tuple[Any, ...]:
             count = (_SLOT, _offset(section.count))
         keys = [(orjson.dumps(name) + b":", text) for name, text in zip(names, is_text, strict=True)]
         sections.append((_key(section.name), *count, style, keys))
-    begin = b',"kind":' + orjson.dumps(kind.name) + b',"actor":"host"'
+    begin = b',"kind":' + orjson.dumps(kind.name) + (b',"actor":"host"' if kind.by_host else b"")
     return kind.code, begin, kind.lead_words, kind.single, fields, sections
 
 

@@ -53,6 +53,20 @@ class Recorder(Protocol):
     def stage(self, staging: int, nbytes: int) -> int:
         """The host wrote a staging buffer."""
 
+    def host_write(self, writes: Sequence[Extent]) -> int:
+        """The host wrote positions of pages itself, without a launch."""
+
+    def external_begin(
+        self, name: str, transaction: int, reads: Sequence[Extent], writes: Sequence[Extent]
+    ) -> int:
+        """A writer without a stream (a network card, another process) may read and write these from now on.
+
+        Only what the host knows to be done is ordered before that. Of the name 400 characters are kept.
+        """
+
+    def external_done(self, name: str, transaction: int) -> int:
+        """The host learned that the writer has done it: what comes later is ordered after that."""
+
     def launch(self, launch: int, stream: int, ordinal: int, kernel: str, access: Access) -> int:
         """A launch was enqueued: the kind of its event is the type of its access."""
 
@@ -183,8 +197,29 @@ class Recorder(Protocol):
         pages: Sequence[int],
         lives: Sequence[int],
         layer: int = -1,
+        stage: str = "",
     ) -> int:
-        """The host saw a non-finite output; `layer` -1 when only the logits are known."""
+        """The host saw a non-finite output; `layer` -1 when only the logits are known.
+
+        `stage` is the class of the values: `keys`, `attention` or `logits`; empty when no kernel looked.
+        """
+
+    def guard(
+        self,
+        launch: int,
+        row: int,
+        generation: int,
+        walked: int,
+        entries: Sequence[tuple[int, int]],
+        page: int = -1,
+        position: int = -1,
+    ) -> int:
+        """What a guarded kernel saw of a row: it followed so many entries.
+
+        `entries` (index, page) are those that are not what the host had the row name, at most a few. Where
+        the kernel left the row out, `page` is what the first entry names that names no page, and `position`
+        is the first that would lie there.
+        """
 
     def error(
         self, code: int, name: str, message: str, stream: int | None, observed_at: str, detail: dict[str, Any]

@@ -27,11 +27,11 @@ from tracert.record.access import (
     Offload,
     Publish,
 )
-from tracert.record.layout import CHECKSUM_NONE, CURSOR, LOST, PAYLOADS
+from tracert.record.layout import CURSOR, LOST, PAYLOADS
 from tracert.record.recorder import Keyframe
 from tracert.record.ring import Ring, cut_error
 from tracert.record.schema import ABSENT32, BYTES_A_SLOT, CODE
-from tracert.record.writer import PythonWriter, Writer
+from tracert.record.writer import Writer, writer_of
 
 KEYFRAME_WORDS_MAX = 8192
 """Payload of one `keyframe` event, unless a single page has more holders than that."""
@@ -46,7 +46,7 @@ _LAUNCH, _PUBLISH, _COPY, _CLEAR = (CODE[name] for name in ("launch", "publish",
 _FENCE_RECORD, _FENCE_WAIT, _FENCE_PASSED = (
     CODE[name] for name in ("fence_record", "fence_wait", "fence_passed")
 )
-_OFFLOAD, _LOAD = CODE["offload"], CODE["load"]
+_OFFLOAD, _LOAD, _GUARD = CODE["offload"], CODE["load"], CODE["guard"]
 _SCHEDULE, _TRANSACTION, _STAGE = CODE["schedule"], CODE["transaction"], CODE["stage"]
 
 
@@ -64,9 +64,9 @@ class RingRecorder:
         self._keyframe_every = ring.header.geometry.slots // 4
         self._keyframe_words = min(KEYFRAME_WORDS_MAX, ring.header.geometry.slots)
         self._text_room = min(4096, BYTES_A_SLOT * ring.header.geometry.slots // 8)
-        self._use(_writer(ring))
+        self._use(writer_of(ring))
         alive = weakref.ref(self)
-        os.register_at_fork(after_in_child=lambda: _turn_off(alive()))
+        os.register_at_fork(after_in_child=lambda: (recorder := alive()) and recorder.turn_off())
 
     def _use(self, writer: Writer) -> None:
         self._emit: Callable[..., int] = writer.emit
@@ -133,6 +133,21 @@ class RingRecorder:
     def stage(self, staging: int, nbytes: int) -> int:
         """See `Recorder.stage`."""
         return self._emit(_STAGE, staging, 0, 0, 0, 0, nbytes, 0)
+
+    def host_write(self, writes: Sequence[Extent]) -> int:
+        """See `Recorder.host_write`."""
+        return self._emit_words(CODE["host_write"], None, 0, 0, 0, 0, 0, 0, writes)
+
+    def external_begin(
+        self, name: str, transaction: int, reads: Sequence[Extent], writes: Sequence[Extent]
+    ) -> int:
+        """See `Recorder.external_begin`."""
+        code, actor = CODE["external_begin"], self._word[_external(name)]
+        return self._emit_words(code, None, actor, len(reads), 0, 0, 0, transaction, reads, writes)
+
+    def external_done(self, name: str, transaction: int) -> int:
+        """See `Recorder.external_done`."""
+        return self._emit(CODE["external_done"], None, self._word[_external(name)], 0, 0, 0, 0, transaction)
 
     def launch(self, launch: int, stream: int, ordinal: int, kernel: str, access: Access) -> int:
         """See `Recorder.launch`."""
@@ -375,9 +390,25 @@ class RingRecorder:
         pages: Sequence[int],
         lives: Sequence[int],
         layer: int = -1,
+        stage: str = "",
     ) -> int:
         """See `Recorder.nonfinite`."""
-        return self._emit_pairs(CODE["nonfinite"], row, position, layer, 0, 0, launch, request, pages, lives)
+        what, code = self._word[stage] or -1, CODE["nonfinite"]
+        return self._emit_pairs(code, row, position, layer, what, 0, launch, request, pages, lives)
+
+    def guard(
+        self,
+        launch: int,
+        row: int,
+        generation: int,
+        walked: int,
+        entries: Sequence[tuple[int, int]],
+        page: int = -1,
+        position: int = -1,
+    ) -> int:
+        """See `Recorder.guard`. Of a page below 0 its 32 bits are told."""
+        named = tuple((index, page & ABSENT32) for index, page in entries)
+        return self._emit_words(_GUARD, row, generation, walked, page, position, launch, 0, named)
 
     def error(
         self, code: int, name: str, message: str, stream: int | None, observed_at: str, detail: dict[str, Any]
@@ -428,22 +459,12 @@ _MASK63 = (1 << 63) - 1
 _LONGEST_NS = 0xFFFFFFFE
 
 
+def _external(name: str) -> str:
+    return f"external:{name[:TEXT_MAX]}"
+
+
 def _digest(digest: bytes) -> int:
     return int.from_bytes(digest[:8].ljust(8, b"\0"), "big")
-
-
-def _writer(ring: Ring) -> Writer:
-    """The writer that the ring's header promises."""
-    if ring.header.checksum == CHECKSUM_NONE:
-        return PythonWriter(ring)
-    from tracert.record._ring import Writer as NativeWriter
-
-    return NativeWriter(ring)
-
-
-def _turn_off(recorder: RingRecorder | None) -> None:
-    if recorder is not None:
-        recorder.turn_off()
 
 
 def _nothing(*_: object) -> int:

@@ -83,6 +83,11 @@ class Kind:
     """One page stands in the fields `page` and `life`; several stand in the section instead."""
 
     @property
+    def by_host(self) -> bool:
+        """The host is the actor, which no field says."""
+        return all(field.name != "actor" for field in self.fields)
+
+    @property
     def lead_words(self) -> int:
         """How many single words come before the sections."""
         slots = [field.slot for field in self.fields] + [section.count for section in self.sections]
@@ -94,6 +99,7 @@ SHAPES: dict[str, tuple[str, ...]] = {
     "entries": ("index", "page", "life"),
     "extents": ("page", "life", "first", "end"),
     "slots": ("slot", "page", "life"),
+    "named": ("index", "page"),
     "ranges": ("page", "first", "end"),
     "uses": ("row", "generation", "start", "end", "walked", "covers:text"),
     "texts": ("text:text",),
@@ -215,11 +221,26 @@ SCHEMA = Schema(
         _kind(63, "workspace_free", _BLOCK),
         _kind(64, "offload", _AT, Section("entries", "slots")),
         _kind(65, "load", _AT, Section("entries", "slots")),
-        _kind(70, "nonfinite", "launch=x request=y row=a position=b layer=c", _PAGES),
+        _kind(66, "host_write", "", Section("writes", "extents")),
+        _kind(
+            67,
+            "external_begin",
+            "actor=b:text transaction=y",
+            Section("reads", "extents", "c"),
+            Section("writes", "extents"),
+        ),
+        _kind(68, "external_done", "actor=b:text transaction=y"),
+        _kind(70, "nonfinite", "launch=x request=y row=a position=b layer=c class=d:text", _PAGES),
         _kind(71, "error", ""),
+        _kind(
+            72,
+            "guard",
+            "launch=x row=a generation=b walked=c page=d position=e",
+            Section("entries", "named"),
+        ),
     ),
     SHAPES,
 )
-"""Codes left for the kinds still to come: 55-56 drafts, 72 guard."""
+"""Codes left for the kinds still to come: 55-56 drafts."""
 
 CODE = {kind.name: kind.code for kind in SCHEMA.kinds}
