@@ -194,9 +194,9 @@ def test_what_was_new(history: History, tmp_path: Path) -> None:
     history.forward(COMPUTE, use(1, 1, 0, 1), step=3)
     found = {
         (trait, value): (support, earlier)
-        for trait, value, support, earlier in rows(history, tmp_path, "FROM what_was_new(6)")
+        for trait, value, support, earlier, _ in rows(history, tmp_path, "FROM what_was_new(6)")
     }
-    assert (0, 1) == found["row published on", "legacy"]
+    assert (0, 2) == found["row published on", "legacy"]
     assert (0, 2) == found["tenancy", "row 1 generation 1"]
     assert (2, 2) == found["kernel", "forward"]
     assert (2, 2) == found["stream of forward", "compute"]

@@ -1,68 +1,48 @@
--- What set a launch apart from the launches before it: each of its traits, and how many earlier ones had it, the
--- rarest first. It counts, and claims no cause. Columns: trait, value, support, earlier.
+-- What set a launch apart from the launches of its kernel before it, at most the last 5,000: each of its traits, and how
+-- many of these had it, the rarest first. Behind those that none had stand the smallest sets of traits (`together`) that
+-- none had at once, of two, else of three, at most three sets: first those whose traits are the most common alone. Of a
+-- launch over several rows it looks at the row that a finding tells of, else the one with the most positions; a launch
+-- before it had a trait when one of its rows had. It counts, and claims no cause. Columns: trait, value, support (launches
+-- that had it), earlier (of so many), alone (of a set: the support of each of its traits).
 CREATE MACRO what_was_new(launch) AS TABLE
 WITH
     this AS (FROM launch AS l WHERE l.launch = launch ORDER BY l.seq LIMIT 1),
-    before AS (SELECT l.* FROM launch AS l, this WHERE l.seq < this.seq AND l.kind = this.kind),
-    uses AS (
-        SELECT u.seq, count(*) AS rows, max(u.walked) AS walked, max(greatest(u.end, u.start) - u.start) AS positions
-        FROM _use AS u WHERE u.seq <= (SELECT seq FROM this) GROUP BY u.seq
+    told AS MATERIALIZED (FROM _shared_traits(launch)),
+    met AS MATERIALIZED (SELECT mask FROM told WHERE bit IS NULL),
+    -- Tenancies, tenants and page numbers are always new at some time, and what all had sets nothing apart.
+    common AS MATERIALIZED (
+        SELECT bit, trait || ' ' || value AS name, support, earlier, 1::BIGINT << bit AS mask
+        FROM told WHERE bit NOT IN (18, 19, 27, 31) AND support > 0 AND support < earlier
     ),
-    own_use AS (SELECT u.* FROM _use AS u, this WHERE u.seq = this.seq),
-    -- Contents of entries, and since when some launch followed them: the rows of this launch, and those before it.
-    followed AS (
-        SELECT DISTINCT t.row, t.generation, t.first_seq, t.last_seq, c.launch, s.name
-        FROM _touch AS t JOIN row_content AS c USING (content) JOIN _stream AS s ON c.stream = s.stream, this
-        WHERE t.mode = 'walk' AND t.first_seq <= this.seq AND t.stream = this.stream
+    pair AS MATERIALIZED (
+        SELECT a.name || ' and ' || b.name AS value, [a.support, b.support] AS alone, a.earlier,
+            a.support::DOUBLE * b.support / a.earlier AS expected
+        FROM common AS a JOIN common AS b ON a.bit < b.bit
+        WHERE NOT EXISTS (FROM met AS m WHERE m.mask & (a.mask | b.mask) = a.mask | b.mask)
     ),
-    own_followed AS (
-        SELECT DISTINCT f.launch, f.name FROM followed AS f, this, own_use AS u
-        WHERE f.row = u.row AND f.generation = u.generation AND this.seq BETWEEN f.first_seq AND f.last_seq
+    triple AS (
+        SELECT a.name || ' and ' || b.name || ' and ' || c.name AS value, [a.support, b.support, c.support] AS alone,
+            a.earlier,
+            a.support::DOUBLE * b.support * c.support / a.earlier / a.earlier AS expected
+        FROM common AS a JOIN common AS b ON a.bit < b.bit JOIN common AS c ON b.bit < c.bit
+        WHERE NOT EXISTS (FROM pair) AND NOT EXISTS (
+            FROM met AS m WHERE m.mask & (a.mask | b.mask | c.mask) = a.mask | b.mask | c.mask
+        )
     ),
-    traits AS (
-        SELECT 'kernel' AS trait, this.kernel AS value,
-            (SELECT count(*) FROM before AS b WHERE b.kernel = this.kernel) AS support,
-            (SELECT count(*) FROM before) AS earlier
-        FROM this
+    -- Launches of all kernels, for the kernel itself.
+    kernel AS (
+        SELECT this.kernel, count(*) FILTER (b.kernel = this.kernel) AS support, count(b.seq) AS earlier
+        FROM this LEFT JOIN launch AS b ON b.seq < this.seq AND b.kind = this.kind
+        WHERE this.kernel IS NOT NULL GROUP BY this.kernel
+    ),
+    counted AS (
+        SELECT bit, trait, value, support, earlier, NULL::BIGINT[] AS alone FROM told WHERE bit IS NOT NULL
         UNION ALL
-        SELECT 'stream of ' || this.kernel, s.name,
-            (SELECT count(*) FROM before AS b WHERE b.kernel = this.kernel AND b.stream = this.stream),
-            (SELECT count(*) FROM before AS b WHERE b.kernel = this.kernel)
-        FROM this JOIN _stream AS s USING (stream)
+        SELECT -1, 'kernel', kernel, support, earlier, NULL FROM kernel
         UNION ALL
-        SELECT 'phase', this.phase,
-            (SELECT count(*) FROM before AS b WHERE b.phase = this.phase), (SELECT count(*) FROM before)
-        FROM this WHERE this.phase IS NOT NULL
-        UNION ALL
-        SELECT 'rows used', u.rows::VARCHAR,
-            (SELECT count(*) FROM uses AS o WHERE o.seq < u.seq AND o.rows = u.rows),
-            (SELECT count(*) FROM uses AS o WHERE o.seq < u.seq)
-        FROM uses AS u JOIN this USING (seq)
-        UNION ALL
-        SELECT 'entries followed in a row, at least', u.walked::VARCHAR,
-            (SELECT count(*) FROM uses AS o WHERE o.seq < u.seq AND o.walked >= u.walked),
-            (SELECT count(*) FROM uses AS o WHERE o.seq < u.seq)
-        FROM uses AS u JOIN this USING (seq)
-        UNION ALL
-        SELECT 'positions computed in a row, at least', u.positions::VARCHAR,
-            (SELECT count(*) FROM uses AS o WHERE o.seq < u.seq AND o.positions >= u.positions),
-            (SELECT count(*) FROM uses AS o WHERE o.seq < u.seq)
-        FROM uses AS u JOIN this USING (seq)
-        UNION ALL
-        SELECT 'tenancy', 'row ' || u.row || ' generation ' || u.generation,
-            (
-                SELECT count(*) FROM _use AS o
-                WHERE o.seq < u.seq AND o.row = u.row AND o.generation = u.generation
-            ),
-            (SELECT count(*) FROM uses AS o WHERE o.seq < u.seq)
-        FROM own_use AS u
-        UNION ALL
-        SELECT 'row published on', o.name,
-            (
-                SELECT count(DISTINCT f.launch) FROM followed AS f
-                WHERE f.name = o.name AND f.launch NOT IN (SELECT w.launch FROM own_followed AS w)
-            ),
-            (SELECT count(DISTINCT f.launch) FROM followed AS f WHERE f.launch NOT IN (SELECT w.launch FROM own_followed AS w))
-        FROM (SELECT DISTINCT name FROM own_followed) AS o
+        SELECT 62 + row_number() OVER (ORDER BY s.expected DESC, s.value), 'together', s.value, 0, s.earlier, s.alone
+        FROM (FROM pair UNION ALL FROM triple) AS s
+        QUALIFY row_number() OVER (ORDER BY s.expected DESC, s.value) <= 3
     )
-SELECT t.trait, t.value, t.support, t.earlier FROM traits AS t ORDER BY t.support, t.earlier DESC, t.trait, t.value;
+SELECT c.trait, c.value, c.support, c.earlier, c.alone
+FROM counted AS c ORDER BY c.support, c.trait = 'together', c.earlier DESC, c.trait LIKE '%, at %', c.bit;
