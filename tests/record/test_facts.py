@@ -99,7 +99,8 @@ def test_a_write_without_a_launch_leaves_no_launch_in_the_facts(tmp_path: Path, 
     recorder.external_done("nic", 9)
     found = pages_of(recorder)
     written = {page: {key: found[page].get(key) for key in ("writer", "writer_stream")} for page in (5, 6)}
-    assert written == dict.fromkeys((5, 6), {"writer": None, "writer_stream": None})
+    nobody = {"writer": None, "writer_stream": None}
+    assert {5: nobody, 6: nobody} == written
     assert ((begun, 1), (host, 1)) == tuple(
         (found[page]["writer_seq"], found[page]["writer_life"]) for page in (5, 6)
     )

@@ -198,7 +198,7 @@ class Facts:
         lane, u64 = self._lanes_at + told.a * (LANE_SIZE // 8), self._u64
         if told.b == WORD["begin"]:
             u64[lane + 3] = told.c
-            u64[lane + 5] = told.c - u64[lane + 4]
+            u64[lane + 5] = (told.c - u64[lane + 4]) & ABSENT64
             u64[lane + 6] = (told.y + 1) & ABSENT64
         else:
             if told.b == WORD["commit"]:
