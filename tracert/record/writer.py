@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from tracert.record.errors import GeometryError
 from tracert.record.facts import Facts, Told
-from tracert.record.layout import CURSOR, FACTS_SEQ, LOST, PAYLOADS, SLOT_FORMAT
+from tracert.record.layout import CHECKSUM_NONE, CURSOR, FACTS_SEQ, LOST, PAYLOADS, SLOT_FORMAT
 from tracert.record.ring import Ring
 from tracert.record.schema import (
     ABSENT32,
@@ -206,6 +206,15 @@ class PythonWriter:
             fold(Told(first + 1, a, b, c, d, e, x, y, words))
             counters[FACTS_SEQ] = first + 1
         return first + 1
+
+
+def writer_of(ring: Ring) -> Writer:
+    """The writer that the ring's header promises."""
+    if ring.header.checksum == CHECKSUM_NONE:
+        return PythonWriter(ring)
+    from tracert.record._ring import Writer as NativeWriter
+
+    return NativeWriter(ring)
 
 
 def _slots(a: Slot, b: Slot, c: Slot, d: Slot, e: Slot, x: Slot, y: Slot) -> tuple[int, ...]:
