@@ -266,7 +266,7 @@ def cache_tellings(draw: st.DrawFn) -> Telling:
             seen = {"page": draw(number), "position": draw(number)}
             return Telling(kind, (identity, 1, 3, node, found), seen, event | seen)
         # A page below 0 is none that could be told; as an entry it is what its 32 bits are.
-        event["entries"] = [*event["entries"], [7, 2**32 - 2]]
+        event["entries"] = [*listed["pages"], [7, 2**32 - 2]]
         return Telling(kind, (identity, 1, 3, node, [*found, (7, -2)], -2), {}, event)
     layer, stage = draw(st.integers(-1, 40)), draw(st.sampled_from(["", "keys", "attention"]))
     event = {"kind": kind, "launch": 8, "request": 4, "row": 1, "position": node, **listed}

@@ -66,7 +66,7 @@ class RingRecorder:
         self._text_room = min(4096, BYTES_A_SLOT * ring.header.geometry.slots // 8)
         self._use(writer_of(ring))
         alive = weakref.ref(self)
-        os.register_at_fork(after_in_child=lambda: (recorder := alive()) and recorder.turn_off())
+        os.register_at_fork(after_in_child=lambda: _turn_off(alive()))
 
     def _use(self, writer: Writer) -> None:
         self._emit: Callable[..., int] = writer.emit
@@ -465,6 +465,11 @@ def _external(name: str) -> str:
 
 def _digest(digest: bytes) -> int:
     return int.from_bytes(digest[:8].ljust(8, b"\0"), "big")
+
+
+def _turn_off(recorder: RingRecorder | None) -> None:
+    if recorder is not None:
+        recorder.turn_off()
 
 
 def _nothing(*_: object) -> int:
