@@ -139,18 +139,28 @@ def test_what_led_to_no_distribution_is_not_restored(make_engine: Callable[..., 
     engine.check()
 
 
-def test_an_aborted_request_lets_go_of_its_snapshot(make_engine: Callable[..., Engine]) -> None:
-    """Restored or still waiting: nothing stays pinned, so that everything can be evicted."""
+@pytest.mark.parametrize("ended", ["restored", "aborted"])
+def test_a_snapshot_stays_until_its_request_has_started(
+    make_engine: Callable[..., Engine], ended: str
+) -> None:
+    """It is pinned while the tail is copied, and no longer: not by who restored it, nor by who went."""
     engine = make_engine(prefix_cache="none", snapshots=2, stage_copies=True, schedule="fifo")
     engine.add(greedy("prime", PROMPTS[0], 1))
     run(engine)
+    assert engine.snapshots is not None
     engine.add(greedy("warm", PROMPTS[0], 4))
     engine.step()
-    engine.abort("warm")
-    run(engine)
-    assert engine.snapshots is not None
-    engine.snapshots.evict(100)
+    assert engine.snapshots.evict(100) == 0
+    assert len(engine.snapshots) == 1
+    if ended == "aborted":
+        engine.abort("warm")
+    else:
+        engine.step()
+        (request,) = engine.scheduler.running
+        assert len(request.tokens) == request.prompt_tokens + 1
+    assert engine.snapshots.evict(100) > 0
     assert len(engine.snapshots) == 0
+    run(engine)
     engine.check()
 
 

@@ -4,7 +4,9 @@
     take(request, front, granted)   launches what fills the granted pages, and settles the holds
     leave(request, front)      there was no room: gives back what `find` held
     arrive(requests, wait)     what `take` launched on other streams has come: they may go on
+    let_go(request)            it needs its snapshot no more
     keep(request, computed)    pages that are full by now; with `ended` all that is computed
+    forget(request)            what was saved of it must not be used
 
 A front is a retained turn, in whose last page the request goes on, or else pages of the prefix cache, whole
 ones to share, and behind them what the host tier has of pages that were evicted, or a tail to copy. Of equal
@@ -106,8 +108,7 @@ class Fronts:
         if front.turn is not None and self._retained is not None:
             self._retained.give_back(front.turn)
         self._unpin(front.slots)
-        if front.snapshot is not None and self._snapshots is not None:
-            self._snapshots.unpin(front.snapshot)
+        self._unpin_snapshot(front.snapshot)
         if front.tail is not None:
             self._pool.drop([front.tail.page], request.holder, "read")
         self._pool.drop(front.shared, request.holder, "read")
@@ -129,11 +130,19 @@ class Fronts:
                 request.copy = 0
                 self._restored(request, request.pages[request.shared])
 
-    def vacated(self, request: Request) -> None:
-        """The request lost its pages: it does not start from its snapshot any more."""
-        if request.snapshot is not None and self._snapshots is not None:
-            self._snapshots.unpin(request.snapshot)
-            request.snapshot = None
+    def let_go(self, request: Request) -> None:
+        """The request needs its snapshot no more: it has gone on from there, or lost its pages."""
+        self._unpin_snapshot(request.snapshot)
+        request.snapshot = None
+
+    def forget(self, request: Request) -> None:
+        """What the request computed is no distribution: nobody must start from what was saved of it."""
+        if request.saved is not None and self._snapshots is not None:
+            self._snapshots.forget(request.saved)
+
+    def _unpin_snapshot(self, snapshot: SnapshotId | None) -> None:
+        if snapshot is not None and self._snapshots is not None:
+            self._snapshots.unpin(snapshot)
 
     def _find_on_host(self, request: Request, pages: int) -> list[int]:
         """Slots of the host tier with the pages behind the first `pages`."""

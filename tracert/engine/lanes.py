@@ -113,7 +113,7 @@ class Lanes:
         self._pool.drop(shared, request.holder, "read", fence=self._flight)
         self._pool.drop(own, request.holder, "write", fence=self._flight)
         request.pages, request.shared, request.row = [], 0, None
-        self._fronts.vacated(request)
+        self._fronts.let_go(request)
 
     def order_before(self, compute: Stream) -> None:
         """Let `compute` wait for what was published since the last call."""

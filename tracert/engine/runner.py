@@ -16,15 +16,15 @@ from tracert_kernels.scratch import Scratch
 from tracert.device.device import Device, Fence, Launch, Memory, Stream
 from tracert.engine.batch import Prepared
 from tracert.engine.config import ConfigError, EngineConfig
+from tracert.engine.guards import Guarded, Guards, Seen, guard_of
 from tracert.engine.request import Request
-from tracert.engine.restore import StateRows
 from tracert.engine.rooms import Room, Rooms
 from tracert.engine.sampler import Draw, Results, allocate_results, sample, sample_room
 from tracert.engine.scheduler import Slice
+from tracert.engine.state_rows import StateRows
 from tracert.memory.arena import Arena
-from tracert.memory.block_table import BlockTable
+from tracert.memory.block_table import BlockTable, RowHandle
 from tracert.memory.errors import WorkspaceFull
-from tracert.memory.snapshot_store import SnapshotStore
 from tracert.memory.workspace import LARGEST
 from tracert.models.batch import Batch
 from tracert.models.decoder import Decoder
@@ -50,6 +50,7 @@ class Flight:
     fence: Fence
     results: Results
     rooms: tuple[Room, ...]
+    guarded: Guarded | None = None
 
     def drawing(self) -> dict[Request, int]:
         """Which entry of its results is each request's."""
@@ -68,7 +69,8 @@ class Runner:
         compute: Stream,
         rooms: Rooms,
         sequences: int,
-        snapshots: SnapshotStore | None = None,
+        rows: StateRows | None = None,
+        guards: Guards | None = None,
     ) -> None:
         self._device = device
         self._model = model
@@ -78,8 +80,9 @@ class Runner:
         self._rooms = rooms
         vocab = model.config.vocab
         self._logits = device.allocate(sequences * vocab * 4).view(torch.float32, (sequences, vocab))
-        self._rows = StateRows(snapshots, self._logits, vocab) if snapshots is not None else None
+        self._rows = rows
         self._results = (allocate_results(device, sequences), allocate_results(device, sequences))
+        self._guards = guards
 
     def refuses(self, slices: Sequence[Slice]) -> WorkspaceFull | None:
         """Why a step of these slices would be refused for want of scratch; None when it would not."""
@@ -91,11 +94,14 @@ class Runner:
         results, before = self._results[step % 2], self._results[(step + 1) % 2]
         rooms: list[Room] = []
         launches: list[Launch] = []
+        guarded: Guarded | None = None
         if prepared.uses:
             rooms.append(self._rooms.take(*self._forward_room(prepared.slices)))
-            launches.append(self._forward(prepared, step, before, rooms[0]))
+            if self._guards is not None:
+                guarded = self._guards.begin(prepared, step)
+            launches.append(self._forward(prepared, step, before, rooms[0], guarded))
         if self._rows is not None:
-            launches += self._rows.load(prepared, step)
+            launches += self._rows.load(prepared, self._logits, step)
         if prepared.sampling:
             rooms.append(self._rooms.take(self._sample_room(prepared.sampling)))
             self._device.launch(
@@ -108,10 +114,18 @@ class Runner:
                 access=Compute("sample", step, resources=("read:logits", "write:sampled")),
             )
         if self._rows is not None:
-            self._rows.save(prepared, step)
-        return Flight(prepared, launches[0], self._device.record(self._compute), results, tuple(rooms))
+            self._rows.save(prepared, self._logits, step)
+        fence = self._device.record(self._compute)
+        return Flight(prepared, launches[0], fence, results, tuple(rooms), guarded)
 
-    def _forward(self, prepared: Prepared, step: int, before: Results, room: Room) -> Launch:
+    def _forward(
+        self, prepared: Prepared, step: int, before: Results, room: Room, guarded: Guarded | None
+    ) -> Launch:
+        resources = ["read:sampled"] if prepared.fed else []
+        memory: tuple[Memory, ...] = ()
+        if self._guards is not None and guarded is not None:
+            memory = self._guards.argument(guarded)
+            resources.append("write:guard")
         return self._device.launch(
             self._compute,
             forward,
@@ -124,18 +138,9 @@ class Runner:
             self._logits,
             room.argument,
             prepared.covers,
-            access=Compute(
-                prepared.phase,
-                step,
-                uses=prepared.uses,
-                resources=("read:sampled", "write:logits") if prepared.fed else ("write:logits",),
-            ),
+            *memory,
+            access=Compute(prepared.phase, step, uses=prepared.uses, resources=(*resources, "write:logits")),
         )
-
-    def reject(self, request: Request) -> None:
-        """The request's result was no distribution: nothing that was saved of it may be used."""
-        if self._rows is not None:
-            self._rows.reject(request)
 
     def wait(self, flight: Flight) -> Drawn:
         """Synchronise, then read. DeviceError when anything launched before has failed."""
@@ -151,6 +156,12 @@ class Runner:
         if all(part.request.sampling.logprobs is None for part in sampling):
             return Drawn(read(results.token), read(results.finite), [], [], [])
         return Drawn(*(read(memory) for memory in results))
+
+    def saw(self, flight: Flight) -> dict[RowHandle, Seen]:
+        """With guards, what the forward saw of each of its rows, once it was waited for; it is recorded."""
+        if self._guards is None or flight.guarded is None:
+            return {}
+        return self._guards.look(flight.guarded, flight.launch)
 
     def _forward_room(self, slices: Sequence[Slice]) -> tuple[int, int]:
         layout, slices = self._arena.layout, [part for part in slices if part.length]
@@ -174,17 +185,19 @@ def forward(
     logits: torch.Tensor,
     rooms: Sequence[torch.Tensor],
     covers: Covers,
+    *guard: torch.Tensor,
 ) -> None:
     """Kernel: all layers over the batch. When it runs, `table` names pages and `drawn` has the fed tokens.
 
-    `rooms` are scratch for activations and, where the kernels want some, for attention.
+    `rooms` are scratch for activations and, where the kernels want some, for attention. `guard`, if any, is
+    what `Guards.argument` gave.
     """
     if fed:
         target, source = torch.tensor(fed).T
         batch = batch._replace(tokens=batch.tokens.index_copy(0, target, drawn[source].to(batch.tokens)))
     scratch = [Scratch(room) for room in rooms]
     both = (scratch[0], scratch[1] if len(scratch) > 1 else Scratch())
-    rows = model.forward(batch, cache, table, both, covers=covers)
+    rows = model.forward(batch, cache, table, both, covers=covers, guard=guard_of(guard))
     logits[: len(rows)] = rows
 
 

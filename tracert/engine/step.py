@@ -21,12 +21,14 @@ from tracert.engine.batch import prepare
 from tracert.engine.commit import Commit, Refused
 from tracert.engine.config import EngineConfig
 from tracert.engine.fronts import Fronts
+from tracert.engine.guards import Guards
 from tracert.engine.lanes import Lanes
 from tracert.engine.preflight import fitting
 from tracert.engine.request import Request
 from tracert.engine.rooms import Rooms
 from tracert.engine.runner import Drawn, Flight, Runner, largest_step
 from tracert.engine.scheduler import Scheduler, Slice
+from tracert.engine.state_rows import StateRows
 from tracert.engine.stores import open_stores
 from tracert.memory.arena import Arena
 from tracert.memory.audit import Audit
@@ -94,15 +96,14 @@ class Engine:
         room = config.workspace or largest_step(model, config, self.arena.layout.dtype)
         self.workspace = Workspace(recorder, device, room)
         rooms = Rooms(self.workspace, device, self.compute, preflight=config.preflight)
+        rows: StateRows | None = None
+        if self.snapshots is not None:
+            rows = StateRows(self.snapshots, model.config.vocab, self.fronts.let_go)
+        guards: Guards | None = None
+        if config.guard:
+            guards = Guards(recorder, device, config.max_num_seqs, config.row_width, config.page_size)
         self.runner = Runner(
-            device,
-            model,
-            self.arena,
-            self.table,
-            self.compute,
-            rooms,
-            config.max_num_seqs,
-            self.snapshots,
+            device, model, self.arena, self.table, self.compute, rooms, config.max_num_seqs, rows, guards
         )
         self.commit = Commit(config.page_size)
         self.audit = Audit(self.pool, [self._claims, *stores.claims], stores.aliased)
@@ -190,13 +191,16 @@ class Engine:
     def _settle(self, flight: Flight) -> list[Tokens | Failed]:
         drawn = self.runner.wait(flight)
         self.lanes.passed(flight.fence)
-        sampling = flight.prepared.sampling
-        checked = [
-            (part.request, self.commit.check(part.row.row, len(part.request.pages), part.end, finite=sound))
-            for part, sound in zip(sampling, drawn.finite, strict=True)
-            if part.request.row == part.row
-        ]
-        rejected = {request: refused for request, refused in checked if refused is not None}
+        sampling, seen = flight.prepared.sampling, self.runner.saw(flight)
+        sound = {part.request: finite for part, finite in zip(sampling, drawn.finite, strict=True)}
+        rejected: dict[Request, Refused] = {}
+        for part in flight.prepared.slices:
+            request, saw = part.request, seen.get(part.row)
+            if request.row == part.row and (part.samples or saw):
+                pages, finite = len(request.pages), sound.get(request, True)
+                refused = self.commit.check(part.row.row, pages, part.end, finite=finite, seen=saw)
+                if refused is not None:
+                    rejected[request] = refused
         for part in flight.prepared.slices:
             request = part.request
             if request.row != part.row:
@@ -217,6 +221,10 @@ class Engine:
                 told.append(self._reject(part, flight.launch, rejected[request]))
             else:
                 told.append(self._append(part, index, drawn))
+        for part in flight.prepared.slices:
+            # Guards tell of a prompt's chunk, too, that nothing is drawn from.
+            if not part.samples and part.request in rejected:
+                told.append(self._reject(part, flight.launch, rejected[part.request]))
         return told
 
     def _append(self, part: Slice, index: int, drawn: Drawn) -> Tokens:
@@ -241,12 +249,14 @@ class Engine:
         """A result that does not count: the symptom is recorded with the pages that it came from."""
         request, lane = part.request, part.row.row
         if "distribution" in refused.failed:
+            layer, stage, position = refused.value
+            lives = self.pool.lives(request.pages)
             self.recorder.nonfinite(
-                launch.id, request.number, lane, part.end - 1, request.pages, self.pool.lives(request.pages)
+                launch.id, request.number, lane, position, request.pages, lives, layer, stage
             )
         detail = {**refused.detail, "request": request.number}
         self.recorder.error(refused.code, refused.name, refused.message, self.compute.id, "commit", detail)
-        self.runner.reject(request)
+        self.fronts.forget(request)
         self._end(request)
         self.recorder.fail(request.number, lane, refused.name.lower().replace("_", " "))
         return not_committed(request, refused)

@@ -5,6 +5,8 @@ are loaded where the forward would have left them. A prompt that was computed is
 next step overwrites them. Knows which logits are whose, not how rows are kept.
 """
 
+from collections.abc import Callable
+
 import torch
 
 from tracert.device.device import Launch, Memory
@@ -14,25 +16,26 @@ from tracert.memory.snapshot_store import SnapshotStore
 
 
 class StateRows:
-    """Rows of `logits` float32 [max_num_seqs, vocab] and the snapshots of `store`."""
+    """Rows of logits float32 [max_num_seqs, `vocab`] and the snapshots of `store`."""
 
-    def __init__(self, store: SnapshotStore, logits: Memory, vocab: int) -> None:
+    def __init__(self, store: SnapshotStore, vocab: int, let_go: Callable[[Request], None]) -> None:
+        """`let_go` is told of each request whose snapshot is not needed any more."""
         self._store = store
-        self._logits = logits
         self._vocab = vocab
+        self._let_go = let_go
 
-    def load(self, prepared: Prepared, step: int) -> list[Launch]:
-        """A launch for each request that starts from a snapshot; the snapshots are let go of."""
+    def load(self, prepared: Prepared, logits: Memory, step: int) -> list[Launch]:
+        """A launch for each request that starts from a snapshot."""
         launches: list[Launch] = []
         for index, part in enumerate(prepared.sampling):
             request = part.request
             if part.length == 0 and request.snapshot is not None:
-                row = self._row(index)
+                row = self._row(logits, index)
                 launches.append(self._store.restore(request.snapshot, request.number, row, step))
-                self.leave(request)
+                self._let_go(request)
         return launches
 
-    def save(self, prepared: Prepared, step: int) -> None:
+    def save(self, prepared: Prepared, logits: Memory, step: int) -> None:
         """Keep the state after each prompt that this step has computed to its end."""
         for index, part in enumerate(prepared.sampling):
             request = part.request
@@ -42,20 +45,9 @@ class StateRows:
                     request.tokens[: part.end],
                     request.pages,
                     request.identity,
-                    self._row(index),
+                    self._row(logits, index),
                     step,
                 )
 
-    def leave(self, request: Request) -> None:
-        """The request does not start from its snapshot any more."""
-        if request.snapshot is not None:
-            self._store.unpin(request.snapshot)
-            request.snapshot = None
-
-    def reject(self, request: Request) -> None:
-        """What the request computed is no distribution: nobody must start from what was saved of it."""
-        if request.saved is not None:
-            self._store.forget(request.saved)
-
-    def _row(self, index: int) -> Memory:
-        return self._logits.view(torch.float32, (self._vocab,), 4 * self._vocab * index)
+    def _row(self, logits: Memory, index: int) -> Memory:
+        return logits.view(torch.float32, (self._vocab,), 4 * self._vocab * index)
