@@ -17,6 +17,8 @@ def test_the_audit_ends_the_engine_before_the_launch(make_engine: Callable[..., 
     request = engine.scheduler.running[0]
     engine.pool.drop(request.pages[1:], request.holder)
     before = engine.device.upcoming()
-    with pytest.raises(InvariantError, match=r"launch failed: page 2 is free and request:1$"):
+    with pytest.raises(InvariantError, match=r"^the audit of pages failed: page 2 is free and request:1$"):
         engine.step()
+    with pytest.raises(InvariantError, match=r"^the audit of pages failed: page 2 is free and request:1"):
+        engine.check()
     assert before == engine.device.upcoming()

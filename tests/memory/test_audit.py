@@ -45,7 +45,7 @@ def test_names_a_page_that_is_free_and_still_named() -> None:
     """A request that gave a page back and goes on with it."""
     bench = Bench()
     bench.claims[REQUEST] = [1, 2, 5]
-    with pytest.raises(InvariantError, match=r"^the audit before a launch failed: page 5 is free and .*:1$"):
+    with pytest.raises(InvariantError, match=r"^the audit of pages failed: page 5 is free and .*:1$"):
         bench.audit()
 
 

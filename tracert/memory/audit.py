@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from tracert.memory.errors import InvariantError
 from tracert.memory.pool import RESERVED, PagePool
+from tracert.memory.snapshot_store import DEDICATED
 from tracert.record.access import Holder
 
 Claims = Callable[[], Mapping[Holder, Iterable[int]]]
@@ -50,7 +51,7 @@ class Audit:
             for what in self._wrong(page, claimed.get(page, set()), page in rows)
         ]
         if wrong:
-            raise InvariantError("the audit before a launch failed: " + "; ".join(wrong))
+            raise InvariantError("the audit of pages failed: " + "; ".join(wrong))
 
     def _wrong(self, page: int, claimed: set[Holder], has_rows: bool) -> Iterator[str]:
         state, holders = self._pool.state(page), self._pool.holders(page)
@@ -82,4 +83,4 @@ def _named(holders: Iterable[Holder]) -> str:
 
 
 def _reserves(holder: Holder) -> bool:
-    return holder in (RESERVED, Holder("snapshot", 0))
+    return holder in (RESERVED, DEDICATED)
