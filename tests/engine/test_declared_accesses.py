@@ -190,7 +190,7 @@ def test_whole_pages_are_read_as_declared(suspicious, make_engine, kv_dtype, sta
 def test_the_suspicion_is_not_idle(suspicious):
     """A kernel that reads one position more than declared gives another answer, or none."""
     engine, _ = suspicious()
-    attend = engine.model._kernels.paged_attention
+    attend = engine.model.kernels.paged_attention
 
     class Greedy:
         def __getattr__(self, name: str) -> Any:
@@ -200,10 +200,10 @@ def test_the_suspicion_is_not_idle(suspicious):
             attend(out, query, cache, table, rows, start, context, scale, **options)
             out += cache[table[0, 0].item(), 0, -1].mean() * 0
 
-    engine.model._kernels, kept = Greedy(), engine.model._kernels
+    engine.model.kernels, kept = Greedy(), engine.model.kernels
     try:
         engine.add(greedy("a", [1, 2, 3], 2))
         _, last = run(engine)
     finally:
-        engine.model._kernels = kept
+        engine.model.kernels = kept
     assert getattr(last["a"], "code", None) == "invalid_distribution"

@@ -138,7 +138,7 @@ def test_what_is_free_may_be_poisoned(poisoned, plain, schedule, overlap):
 def test_what_is_live_may_not(make_engine, plain):
     """Poison in the room of a launch that runs reaches its answer: the room is really used."""
     engine = make_engine()
-    attend = engine.model._kernels.paged_attention
+    attend = engine.model.kernels.paged_attention
 
     class Poisoning:
         def __getattr__(self, name: str) -> Any:
@@ -149,12 +149,12 @@ def test_what_is_live_may_not(make_engine, plain):
             room = engine.workspace.live()[0]
             room.memory._tensor[: room.nbytes // 8].fill_(0xFF)
 
-    engine.model._kernels, kept = Poisoning(), engine.model._kernels
+    engine.model.kernels, kept = Poisoning(), engine.model.kernels
     try:
         engine.add(greedy("a", PROMPTS["r1"], 3))
         _, last = run(engine)
     finally:
-        engine.model._kernels = kept
+        engine.model.kernels = kept
     assert isinstance(last["a"], Failed)
     assert last["a"].code == "invalid_distribution"
 

@@ -166,6 +166,7 @@ def _config(options: EngineOptions, model: Decoder) -> EngineConfig:
         preflight=options.preflight,
         overlap=options.overlap,
         poison_rows=options.poison_rows,
+        guard=options.guard,
     )
 
 

@@ -82,6 +82,9 @@ class EngineOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     preflight: Annotated[bool, "refuse a launch that does not fit the workspace before it starts"] = True
     overlap: Annotated[bool, "launch a step before the one before it is learnt"] = False
     poison_rows: Annotated[bool, "overwrite released block-table rows with an id outside the pool"] = False
+    guard: Annotated[
+        bool, "let kernels check the pages that rows name, and tell where a value is first not finite"
+    ] = False
     record: Annotated[bool, "keep the history in a ring file"] = True
     record_dir: Annotated[str, "where ring files and dumps go"] = "tracert-records"
     ring_events: Annotated[int, "records that the ring holds, a power of two; 64 bytes each", COUNT] = 2**20

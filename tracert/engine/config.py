@@ -49,6 +49,8 @@ class EngineConfig:
     """Launch a step before the one before it is waited for."""
     poison_rows: bool = False
     """Overwrite a released row of the block table with an id outside the pool."""
+    guard: bool = False
+    """Let kernels note what rows name and where values are first not finite, and leave bad rows alone."""
 
     def __post_init__(self) -> None:
         for name in ("max_model_len", "max_num_seqs", "max_num_batched_tokens", "max_prefill_tokens"):

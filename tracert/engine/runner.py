@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import torch
+from tracert_kernels.guard import Guard
 from tracert_kernels.scratch import Scratch
 
 from tracert.device.device import Device, Fence, Launch, Memory, Stream
 from tracert.engine.batch import Prepared
 from tracert.engine.config import ConfigError, EngineConfig
-from tracert.engine.guards import Guarded, Guards, Seen, guard_of
+from tracert.engine.guards import Guarded, Guards, Seen
 from tracert.engine.request import Request
 from tracert.engine.rooms import Room, Rooms
 from tracert.engine.sampler import Draw, Results, allocate_results, sample, sample_room
@@ -185,19 +186,21 @@ def forward(
     logits: torch.Tensor,
     rooms: Sequence[torch.Tensor],
     covers: Covers,
-    *guard: torch.Tensor,
+    seen: torch.Tensor | None = None,
+    notes: torch.Tensor | None = None,
 ) -> None:
     """Kernel: all layers over the batch. When it runs, `table` names pages and `drawn` has the fed tokens.
 
-    `rooms` are scratch for activations and, where the kernels want some, for attention. `guard`, if any, is
-    what `Guards.argument` gave.
+    `rooms` are scratch for activations and, where the kernels want some, for attention. `seen` and `notes`
+    are a guard's memory, if there is one.
     """
     if fed:
         target, source = torch.tensor(fed).T
         batch = batch._replace(tokens=batch.tokens.index_copy(0, target, drawn[source].to(batch.tokens)))
     scratch = [Scratch(room) for room in rooms]
     both = (scratch[0], scratch[1] if len(scratch) > 1 else Scratch())
-    rows = model.forward(batch, cache, table, both, covers=covers, guard=guard_of(guard))
+    guard = None if seen is None or notes is None else Guard(seen, notes)
+    rows = model.forward(batch, cache, table, both, covers=covers, guard=guard)
     logits[: len(rows)] = rows
 
 

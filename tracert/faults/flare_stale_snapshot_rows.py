@@ -17,8 +17,8 @@ from tracert.memory.stale_pages import ZeroPages
 def _plant(engine: Engine) -> None:
     check = engine.commit.check
 
-    def check_as_speculation(row: int, pages: int, end: int, *, finite: bool) -> Refused | None:
-        refused = check(row, pages, end, finite=finite)
+    def check_as_speculation(row: int, pages: int, end: int, **seen: Any) -> Refused | None:
+        refused = check(row, pages, end, **seen)
         return refused and refused._replace(code=6, name="INVALID_SPECULATION")
 
     engine.commit.check = check_as_speculation  # type: ignore[method-assign]

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import torch
 from torch.nn import functional
 from tracert_kernels.dispatch import Kernels
+from tracert_kernels.guard import Guard
 from tracert_kernels.kv_types import Covers
 from tracert_kernels.scratch import Scratch
 
@@ -29,7 +30,7 @@ class Decoder:
         self.dtype = weights.embedding.dtype
         self.device = weights.embedding.device
         self._weights = weights
-        self._kernels = kernels
+        self.kernels = kernels
         self._own = Scratch(), Scratch()
         self._frequencies = inverse_frequencies(config.rope, config.head_dim).to(self.device)
 
@@ -42,7 +43,7 @@ class Decoder:
         """
         config = self.config
         found = activations.shapes(config, self._weights.layers[0], sum(queries))
-        attention = self._kernels.attention_room(
+        attention = self.kernels.attention_room(
             queries, contexts, page_size, config.heads, config.kv_heads, config.head_dim, cache_dtype
         )
         return activations.planned(found, self.dtype), attention
@@ -56,18 +57,23 @@ class Decoder:
         scratch: tuple[Scratch, Scratch] | None = None,
         *,
         covers: Covers = "valid",
+        guard: Guard | None = None,
     ) -> torch.Tensor:
         """Store keys and values of the batch's T tokens; the logits of L of them: float32 [L, vocab].
 
         `cache` [pages, layers, 2, page_size, kv_heads, W] of a KV type and `table` int32 [rows, width] are on
         the decoder's device; the batch may be on the host. `scratch` for activations and for attention is as
         large as `planned` says; without it the decoder has its own. `covers` is how much of its pages a
-        sequence with one new token loads (`tracert_kernels.kv_types`). IndexError for a token, row or page
-        out of range.
+        sequence with one new token loads (`tracert_kernels.kv_types`). With `guard`, its kernels note what
+        they see, and a sequence whose row names no page is left out: its logits mean nothing. IndexError for
+        a token, row or page out of range.
         """
-        config, weights, kernels = self.config, self._weights, self._kernels
+        config, weights, kernels = self.config, self._weights, self.kernels
         for_activations, for_attention = scratch or self._own
         batch = Batch(*(each.to(self.device, non_blocking=True) for each in batch))
+        if guard is not None:
+            kernels.follow_rows(guard, table, batch.rows, batch.context, cache.shape[3], cache.shape[0])
+            table = guard.seen
         plan = kernels.plan(
             table,
             batch.rows,
@@ -77,6 +83,7 @@ class Decoder:
             batch.position,
             cache.shape[3],
             scratch=for_attention,
+            guard=guard,
         )
         rotation = Rotation(self._frequencies, config.rope.attention, batch.position, self.dtype)
         scale = config.head_dim**-0.5
@@ -93,7 +100,10 @@ class Decoder:
             )
             room.query.copy_(queries)
             pages = cache[:, index]
-            kernels.store_kv(keys, value, pages, table, batch.token_row, batch.position, plan=plan)
+            guard = guard and guard._replace(layer=index)
+            kernels.store_kv(
+                keys, value, pages, table, batch.token_row, batch.position, plan=plan, guard=guard
+            )
             kernels.paged_attention(
                 room.attended,
                 room.query,
@@ -105,6 +115,7 @@ class Decoder:
                 scale,
                 plan=plan,
                 covers=covers,
+                guard=guard,
             )
             x += layer.output(attended, room.mixed)
             x += _feed_forward(layer, functional.rms_norm(x, shape, layer.post_norm, config.eps), room)
