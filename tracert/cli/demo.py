@@ -163,8 +163,6 @@ def _postmortem(dump: str) -> None:
 
 def _show(console: "Console", lanes: list[str], said: "Said") -> None:
     """One line a question and one an answer, in the colour of its lane."""
-    if said.what == "piece":
-        return
     colour = COLOURS[lanes.index(said.lane) % len(COLOURS)]
     console.print(f"[{colour}]{said.request.replace('-', ' '):>10}[/]", end=" ")
     if said.what == "question":

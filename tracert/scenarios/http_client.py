@@ -1,7 +1,7 @@
 """One client of a server: asks a request at a time, streamed or not, and puts streams together."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import httpx
@@ -44,7 +44,7 @@ class Client:
         """A prompt as it is sent."""
         return prompt if isinstance(prompt, str) else prompt(self)
 
-    def complete(self, send: Send, prompt: str | list[int], stream: bool, show: Callable[[str], None]) -> str:
+    def complete(self, send: Send, prompt: str | list[int], stream: bool) -> str:
         """The text of a raw completion; `prompt` is what was made of that of `send`."""
         body = {
             "model": self._model,
@@ -56,15 +56,9 @@ class Client:
             **({"cache_salt": send.cache_salt} if send.cache_salt else {}),
         }
         if not stream:
-            text = str(self._post("/v1/completions", body)["choices"][0]["text"])
-            show(text)
-            return text
-        pieces = []
-        for chunk in self._stream("/v1/completions", body):
-            for choice in chunk["choices"]:
-                pieces.append(choice["text"])
-                show(choice["text"])
-        return "".join(pieces)
+            return str(self._post("/v1/completions", body)["choices"][0]["text"])
+        chunks = self._stream("/v1/completions", body)
+        return "".join(choice["text"] for chunk in chunks for choice in chunk["choices"])
 
     def chat(
         self,
@@ -72,7 +66,6 @@ class Client:
         tools: Sequence[Mapping[str, Any]],
         max_tokens: int,
         stream: bool,
-        show: Callable[[str], None],
     ) -> dict[str, Any]:
         """The assistant's message: content, reasoning_content and tool_calls where it has them. Greedy."""
         body: dict[str, Any] = {
@@ -84,13 +77,11 @@ class Client:
         }
         if not stream:
             message: dict[str, Any] = self._post("/v1/chat/completions", body)["choices"][0]["message"]
-            show(message.get("content") or "")
             return message
         content, reasoning, calls = "", "", list[dict[str, Any]]()
         for chunk in self._stream("/v1/chat/completions", body):
             for choice in chunk["choices"]:
                 delta = choice["delta"]
-                show(delta.get("content") or "")
                 content += delta.get("content") or ""
                 reasoning += delta.get("reasoning_content") or ""
                 for piece in delta.get("tool_calls") or ():

@@ -18,7 +18,7 @@ class Said(NamedTuple):
 
     lane: str
     request: str
-    what: Literal["question", "piece", "end", "error"]
+    what: Literal["question", "end", "error"]
     text: str
 
 
@@ -73,14 +73,8 @@ class _Run:
         while not history.over:
             request, messages = history.request, history.ask()
 
-            def ask(messages: list[dict[str, object]] = messages, request: str = request) -> str:
-                said = client.chat(
-                    messages,
-                    lane.tools,
-                    self._workload.answer_tokens,
-                    lane.stream,
-                    lambda piece: self._tell(Said(lane.name, request, "piece", piece)),
-                )
+            def ask(messages: list[dict[str, object]] = messages) -> str:
+                said = client.chat(messages, lane.tools, self._workload.answer_tokens, lane.stream)
                 history.answered(said)
                 return str(said.get("content") or "")
 
@@ -93,13 +87,8 @@ class _Run:
             asked, length = (prompt, "") if isinstance(prompt, str) else (client.decode(prompt), len(prompt))
             asked = f"({length} tokens) {asked}" if length else asked
 
-            def ask(request: str = request, send: Send = send, prompt: str | list[int] = prompt) -> str:
-                return client.complete(
-                    send,
-                    prompt,
-                    lane.stream,
-                    lambda piece: self._tell(Said(lane.name, request, "piece", piece)),
-                )
+            def ask(send: Send = send, prompt: str | list[int] = prompt) -> str:
+                return client.complete(send, prompt, lane.stream)
 
             if not self._ask(lane.name, request, asked, ask):
                 return
