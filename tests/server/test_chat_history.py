@@ -99,6 +99,24 @@ def test_bad_calls_are_named(call: Any, param: str, message: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("role", "name"), [("assistant", "reasoning_content"), ("assistant", "name"), ("user", "name")]
+)
+@pytest.mark.parametrize("value", [5, True, [], ["a"], {}])
+def test_a_text_that_is_none_is_named(role: str, name: str, value: Any) -> None:
+    """Such a field is supported: what is wrong with it is its type. Null is as good as none."""
+    with pytest.raises(ApiError, match="must be a string") as caught:
+        plain_messages([ASK, {"role": role, "content": "so", name: value}], AGENT)
+    assert (400, "invalid_value", f"messages[1].{name}") == (
+        caught.value.status,
+        caught.value.code,
+        caught.value.param,
+    )
+    assert [{"role": role, "content": "so"}] == plain_messages(
+        [{"role": role, "content": "so", name: None}], AGENT
+    )
+
+
+@pytest.mark.parametrize(
     ("template", "messages", "tools", "param", "message"),
     [
         (None, [ASK], [TOOL], "tools", "no place for tools"),

@@ -11,6 +11,7 @@ from tracert.models.chat import AGENT, ChatTemplate
 from tracert.models.fetch import resolve
 from tracert.models.load import load_tokenizer
 from tracert.server.chat_body import encode_chat
+from tracert.server.errors import ApiError
 
 STRIPS = (
     "{% for m in messages %}[{{ m.role }}]"
@@ -72,6 +73,14 @@ def test_a_request_may_say_otherwise(preserve: bool) -> None:
     """With the variable that newer templates have for it."""
     asked = {"preserve_thinking": not preserve}
     assert ("add" in _rendered(STRIPS, preserve, asked)) == (not preserve)
+
+
+@pytest.mark.parametrize("said", ["x", 1, None, []])
+def test_what_is_neither_yes_nor_no_is_refused(said: object) -> None:
+    """No word counts as a yes."""
+    with pytest.raises(ApiError, match="preserve_thinking must be true or false") as caught:
+        _rendered(STRIPS, True, {"preserve_thinking": said})
+    assert (400, "chat_template_kwargs") == (caught.value.status, caught.value.param)
 
 
 def test_a_template_that_knows_the_variable_does_it_itself() -> None:

@@ -102,8 +102,11 @@ def encode_chat(
     options = options or {}
     if not options.keys().isdisjoint(("messages", "tools")):
         raise bad_parameter("chat_template_kwargs", "may hold neither messages nor tools")
+    preserve = options.get("preserve_thinking", preserve_thinking)
+    if not isinstance(preserve, bool):
+        raise bad_parameter("chat_template_kwargs", "preserve_thinking must be true or false")
     try:
-        if options.get("preserve_thinking", preserve_thinking):
+        if preserve:
             text = render_with_thinking(tokenizer, plain, tools, options)
         else:
             text = tokenizer.render_chat(plain, tools or None, **options)

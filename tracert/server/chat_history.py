@@ -45,8 +45,9 @@ def _plain(where: str, message: Any, dialect: Dialect) -> dict[str, Any]:
         "content": _text(f"{where}.content", message.get("content"), role),
     }
     for name, value in message.items():
-        if name in _TEXTS.get(role, ("name",)) and isinstance(value, str):
-            plain[name] = value
+        if name in _TEXTS.get(role, ("name",)):
+            if value is not None:
+                plain[name] = _string(f"{where}.{name}", value)
         elif name == "tool_calls" and role == "assistant" and value not in (None, []):
             if not dialect.call_history:
                 raise _unsupported(
@@ -56,6 +57,12 @@ def _plain(where: str, message: Any, dialect: Dialect) -> dict[str, Any]:
         elif name not in ("role", "content") and value not in (None, [], {}):
             raise _unsupported(f"{where}.{name}", "is not supported by this server")
     return plain
+
+
+def _string(where: str, value: Any) -> str:
+    if not isinstance(value, str):
+        raise bad_parameter(where, "must be a string")
+    return value
 
 
 def _calls(where: str, calls: Any) -> list[dict[str, Any]]:
