@@ -52,7 +52,9 @@ FINDINGS = (
     "TR501",
     "TR502",
     "TR503",
+    "TR601",
     "TR701",
+    "TR901",
     "TR902",
 )
 RANK_FINDINGS = ("TR801",)
@@ -91,7 +93,9 @@ NEEDS = {
     "TR501": "FROM _seen WHERE kind = 'match'",
     "TR502": "FROM _hit",
     "TR503": "FROM _hit",
+    "TR601": "FROM _seen WHERE kind = 'verify'",
     "TR701": "FROM _seen WHERE kind IN ('workspace_plan', 'workspace_alloc')",
+    "TR901": "FROM stream_state WHERE launched > finished",
     "TR902": "FROM _seen WHERE kind = 'nonfinite'",
 }
 """Where this has no row, the finding has none: planning its query takes longer than asking."""

@@ -1,0 +1,97 @@
+-- Positions of rejected drafts are not read as accepted.
+WITH
+    verified AS (
+        SELECT v.seq, v.row, n.generation, v.request, v.drafts, v.accepted, v.frontier, n.until_seq
+        FROM event AS v
+        JOIN _tenancy AS n
+            ON v.row = n.row AND v.request = n.request AND n.from_seq < v.seq AND coalesce(n.until_seq > v.seq, true)
+        WHERE v.kind = 'verify' AND v.frontier IS NOT NULL
+    ),
+    used AS (
+        SELECT u.seq, u.launch, u.row, u.generation, u.start, u.end FROM _use AS u
+        SEMI JOIN verified AS v ON u.row = v.row AND u.generation = v.generation
+        WHERE u.end > u.start
+    ),
+    -- How far launches had written when the drafts were judged: behind the frontier lie the rejected ones.
+    judged AS (
+        SELECT v.*, max(u.end) AS written, max_by(u.seq, u.seq) FILTER (u.end > v.frontier) AS written_seq
+        FROM verified AS v JOIN used AS u ON v.row = u.row AND v.generation = u.generation AND u.seq < v.seq
+        GROUP BY ALL HAVING max(u.end) > v.frontier
+    ),
+    -- Up to where somebody takes positions for accepted: a launch that reads them as context, the host that commits
+    -- them, saves them or offers them to others.
+    taken AS (
+        SELECT 'read' AS act, u.seq, u.row, u.generation, u.start AS until, u.launch FROM used AS u
+        UNION ALL
+        SELECT 'commit', e.seq, e.row, n.generation, e.frontier, NULL
+        FROM event AS e JOIN _tenancy AS n
+            ON e.row = n.row AND e.request = n.request AND n.from_seq < e.seq AND coalesce(n.until_seq > e.seq, true)
+        WHERE e.kind = 'transaction' AND e.op = 'commit' AND e.frontier IS NOT NULL
+        UNION ALL
+        SELECT 'cache', i.seq, c.row, c.generation, max(c.index) * any_value(w.page_size) + any_value(i.filled), NULL
+        FROM (
+            SELECT e.seq, unnest(e.pages)[1] AS page, unnest(e.pages)[2] AS life,
+                coalesce(e.positions, w.page_size) AS filled
+            FROM event AS e, _window AS w WHERE e.kind = 'insert' AND len(e.pages) > 0
+        ) AS i
+        JOIN row_content AS c
+            ON i.page = c.page AND i.life = c.life AND c.seq < i.seq AND coalesce(c.until_seq > i.seq, true)
+        CROSS JOIN _window AS w
+        GROUP BY i.seq, c.row, c.generation
+    ),
+    -- What was computed since the drafts were judged lies over theirs, as far as it goes on from the frontier.
+    asked AS (
+        SELECT t.act, t.seq, t.until, t.launch, j.row, j.generation, j.request, j.drafts, j.accepted,
+            j.seq AS verify_seq, j.written, j.written_seq, greatest(j.frontier, coalesce((
+                SELECT max(u.end) FROM used AS u
+                WHERE u.row = j.row AND u.generation = j.generation AND u.seq > j.seq AND u.seq < t.seq
+            ), 0)) AS front
+        FROM taken AS t ASOF JOIN judged AS j ON t.row = j.row AND t.generation = j.generation AND t.seq > j.seq
+        -- A later verdict counts even where it rejects nothing.
+        WHERE NOT EXISTS (
+            FROM verified AS v
+            WHERE v.row = j.row AND v.generation = j.generation AND v.seq > j.seq AND v.seq < t.seq
+        )
+    ),
+    broken AS (
+        SELECT *, least(until, written) AS "end" FROM asked WHERE until > front AND written > front
+        QUALIFY row_number() OVER (PARTITION BY row, generation ORDER BY seq, act) = 1
+    )
+SELECT
+    'TR601' AS code,
+    'ghost-position' AS name,
+    b.seq,
+    'content' AS class,
+    _confidence(b.seq IN (SELECT seq FROM _wrong), w.holes OR w.strange) AS confidence,
+    CASE b.act
+        WHEN 'read' THEN _launch_named(l.launch, l.kernel, n.name) || ' reads '
+        WHEN 'commit' THEN 'the host commits '
+        ELSE 'the prefix cache is given '
+    END
+    || CASE
+        WHEN b.end - b.front = 1 THEN 'position ' || b.front ELSE 'positions ' || b.front || ' to ' || (b.end - 1)
+    END
+    || ' of row ' || b.row || ' for request ' || b.request || ' as accepted: '
+    || coalesce(_launch_named(x.launch, x.kernel, xn.name), 'an earlier launch') || ' stored drafts there, of which '
+    || coalesce(b.accepted::VARCHAR, 'too few') || ' of ' || coalesce(b.drafts::VARCHAR, 'all')
+    || ' were accepted at event ' || b.verify_seq || ', and nothing was stored over the others' AS sentence,
+    CASE WHEN c.page IS NULL THEN 'row' ELSE 'page' END AS resource_kind,
+    coalesce(c.page, b.row) AS resource_id,
+    c.life,
+    b.row,
+    b.generation,
+    b.request,
+    l.launch,
+    l.stream,
+    x.launch AS other_launch,
+    x.stream AS other_stream,
+    b.verify_seq AS other_seq
+FROM broken AS b
+CROSS JOIN _window AS w
+LEFT JOIN launch AS l ON b.seq = l.seq
+LEFT JOIN _stream AS n ON l.stream = n.stream
+LEFT JOIN launch AS x ON b.written_seq = x.seq
+LEFT JOIN _stream AS xn ON x.stream = xn.stream
+LEFT JOIN row_content AS c
+    ON b.row = c.row AND b.generation = c.generation AND c.index = b.front // w.page_size
+    AND c.seq < b.seq AND coalesce(c.until_seq > b.seq, true)

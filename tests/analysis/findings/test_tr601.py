@@ -1,0 +1,161 @@
+"""TR601, ghost-position: what rejected drafts left is not taken for accepted."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.analysis.history import History, Launched, use
+
+Read = Callable[[History], list[dict[str, Any]]]
+COMPUTE = 1
+
+
+def speculating(history: History, *, pages: int = 3) -> None:
+    """Request 1 has row 0; 4 positions are computed."""
+    granted = history.alloc(range(5, 5 + pages), "request:1")
+    history.acquire(0, 1, 1)
+    history.publish(COMPUTE, 0, 1, granted)
+    history.forward(COMPUTE, use(0, 1, 0, 4), phase="prefill", step=1)
+    history.sync(COMPUTE)
+
+
+def verified(history: History, start: int, drafts: int, accepted: int, *, step: int) -> tuple[Launched, int]:
+    """A token and its drafts are computed from `start` on, then judged; gives launch and judgement."""
+    history.event("propose", request=1, row=0, step=step, drafts=drafts, frontier=start)
+    launch = history.forward(COMPUTE, use(0, 1, start, start + 1 + drafts), step=step)
+    history.passed(history.record(COMPUTE))
+    judged = history.event(
+        "verify",
+        request=1,
+        row=0,
+        step=step,
+        drafts=drafts,
+        accepted=accepted,
+        frontier=start + 1 + accepted,
+    )
+    return launch, judged
+
+
+def test_a_launch_that_starts_behind_rejected_drafts(history: History, told: Read) -> None:
+    """3 drafts, 1 accepted: the next launch goes on behind all of them."""
+    speculating(history)
+    launch, judged = verified(history, 4, 3, 1, step=2)
+    reader = history.forward(COMPUTE, use(0, 1, 8, 9), step=3)
+    (finding,) = told(history)
+    assert {
+        "code": "TR601",
+        "name": "ghost-position",
+        "seq": reader.seq,
+        "class": "content",
+        "confidence": "proven",
+        "sentence": (
+            f"launch {reader.launch} (forward) on compute reads positions 6 to 7 of row 0 for request 1 as "
+            f"accepted: launch {launch.launch} (forward) on compute stored drafts there, of which 1 of 3 "
+            f"were accepted at event {judged}, and nothing was stored over the others"
+        ),
+        "resource_kind": "page",
+        "resource_id": 6,
+        "life": 1,
+        "row": 0,
+        "generation": 1,
+        "request": 1,
+        "launch": reader.launch,
+        "stream": COMPUTE,
+        "other_launch": launch.launch,
+        "other_stream": COMPUTE,
+        "other_seq": judged,
+    }.items() <= finding.items()
+
+
+def test_steps_that_go_on_from_the_frontier_are_sound(history: History, told: Read) -> None:
+    """Whatever is accepted: none, some, all; also with fewer drafts than before, and without any."""
+    speculating(history, pages=6)
+    start = 4
+    for step, (drafts, accepted) in enumerate([(3, 1), (1, 0), (0, 0), (3, 3), (4, 0), (2, 1)], 2):
+        verified(history, start, drafts, accepted, step=step)
+        start += 1 + accepted
+    for step in (8, 9):
+        history.forward(COMPUTE, use(0, 1, start, start + 1), step=step)
+        start += 1
+    assert [] == told(history)
+
+
+def test_the_host_commits_what_was_rejected(history: History, told: Read) -> None:
+    """Its frontier moves to the end of the drafts: told before any launch reads them."""
+    speculating(history)
+    verified(history, 4, 3, 1, step=2)
+    commit = history.event("transaction", op="commit", transaction=2, row=0, request=1, frontier=8)
+    history.forward(COMPUTE, use(0, 1, 8, 9), step=3)
+    (finding,) = told(history)
+    assert (finding["code"], finding["seq"], finding["launch"]) == ("TR601", commit, None)
+    assert finding["sentence"].startswith("the host commits positions 6 to 7 of row 0 for request 1")
+
+
+def test_a_commit_of_what_was_accepted_is_sound(history: History, told: Read) -> None:
+    """Up to the frontier of the judgement, no further."""
+    speculating(history)
+    verified(history, 4, 3, 1, step=2)
+    history.event("transaction", op="commit", transaction=2, row=0, request=1, frontier=6)
+    assert [] == told(history)
+
+
+def test_a_cache_is_given_a_page_with_rejected_drafts(history: History, told: Read) -> None:
+    """Page 6 is full only if the drafts count."""
+    speculating(history)
+    verified(history, 4, 3, 1, step=2)
+    given = history.event("insert", node=1, digest="a" * 16, parent=0, identity=7, pages=[[5, 1], [6, 1]])
+    (finding,) = told(history)
+    assert (finding["code"], finding["seq"], finding["resource_id"]) == ("TR601", given, 6)
+    assert finding["sentence"].startswith("the prefix cache is given positions 6 to 7 of row 0")
+
+
+@pytest.mark.parametrize("extra", [{"pages": [[5, 1]]}, {"pages": [[5, 1], [6, 1]], "positions": 2}])
+def test_a_cache_is_given_what_was_accepted(history: History, told: Read, extra: dict[str, Any]) -> None:
+    """The page before, or of this page only the front."""
+    speculating(history)
+    verified(history, 4, 3, 1, step=2)
+    history.event("insert", node=1, digest="a" * 16, parent=0, identity=7, **extra)
+    assert [] == told(history)
+
+
+def test_a_new_tenant_is_not_the_old_one(history: History, told: Read) -> None:
+    """The row goes to request 2, which is computed from another place on."""
+    speculating(history)
+    verified(history, 4, 3, 1, step=2)
+    history.release(0, 1, 1)
+    history.acquire(0, 2, 2)
+    pages = history.alloc([9, 10, 11], "request:2")
+    history.publish(COMPUTE, 0, 2, pages)
+    history.forward(COMPUTE, use(0, 2, 0, 8), step=3)
+    history.forward(COMPUTE, use(0, 2, 8, 9), step=4)
+    assert "TR601" not in [finding["code"] for finding in told(history)]
+
+
+def test_what_the_history_does_not_have_is_no_finding(history: History, told: Read) -> None:
+    """Without the frontier of the judgement, or the launch that stored the drafts, nothing is said."""
+    speculating(history)
+    verified(history, 4, 3, 1, step=2)
+    history.forward(COMPUTE, use(0, 1, 8, 9), step=3)
+    whole = list(history.events)
+    for missing in ("frontier", "uses"):
+        history.events = [dict(event) for event in whole]
+        for event in history.events:
+            if event["kind"] == "verify" or (event["kind"] == "launch" and event.get("step") == 2):
+                event.pop(missing, None)
+        assert "TR601" not in [finding["code"] for finding in told(history)]
+
+
+@pytest.mark.parametrize("hole", ["torn", "strange"])
+def test_holes_make_it_suspected(history: History, told: Read, hole: str) -> None:
+    """A torn record, or a kind that nobody knows, may have stored over the drafts."""
+    speculating(history)
+    verified(history, 4, 3, 1, step=2)
+    if hole == "torn":
+        history.header["ring"] |= {"torn": 1, "torn_seqs": [history.seq + 1]}
+        history.seq += 1
+    else:
+        history.event("rewrite_of_a_later_version", row=0)
+    history.forward(COMPUTE, use(0, 1, 8, 9), step=3)
+    (finding,) = (finding for finding in told(history) if finding["code"] == "TR601")
+    assert finding["confidence"] == "suspected"
