@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from tracert.cli.assemble import assemble
+from tracert.cli.errors import CommandError
 from tracert.cli.options import EngineOptions
 from tracert.models.fetch import resolve
 from tracert.models.load import load_tokenizer
@@ -29,11 +30,16 @@ def run(
 ) -> dict[str, Any]:
     """What happened: answers by request, the error if one ended it, the schedule that ran, the dump.
 
-    `name` may be a scenario that no catalog has; `options` come before the scenario's own.
+    `name` may be a scenario that no catalog has; `options` come before the scenario's own. CommandError,
+    before anything runs, when the folder of `dump` is not there.
     """
     chosen = find_scenario(name, variant, workload)
     fault = chosen.fault if planted else None
     target = dump or Path(f"{chosen.label}-{'fault' if planted else 'sound'}.jsonl")
+    if not target.parent.is_dir():
+        raise CommandError(
+            f"{target.parent} is no folder: make it, or give --dump a path in one that is there"
+        )
     with tempfile.TemporaryDirectory(prefix="tracert-") as directory:
         assembly = assemble(_options(chosen, model, schedule, directory, fault, options or {}))
         tokenizer = load_tokenizer(resolve(model))
