@@ -1,30 +1,35 @@
 """The report as JSON: the shape that `docs` promise to programs. Knows no SQL."""
 
 import json
+import re
 from dataclasses import asdict, fields, is_dataclass
 from typing import Any
 
 from tracert_analysis.report.facts import Act, Edge, Resource
-from tracert_analysis.report.report import Report, Verdict
+from tracert_analysis.report.report import Report
+
+_UNSEEN = re.compile(r"[\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff]")
 
 
 def render(report: Report) -> str:
-    """The report as one JSON object, indented, with a line feed at the end."""
-    return json.dumps(as_json(report), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    """The report as one JSON object, indented, with a line feed at the end.
+
+    Characters that a terminal might obey, or that are half of one, stand as escapes.
+    """
+    text = json.dumps(as_json(report), indent=2, ensure_ascii=False, allow_nan=False)
+    return _UNSEEN.sub(_escape, text) + "\n"
+
+
+def _escape(found: re.Match[str]) -> str:
+    return json.dumps(found[0])[1:-1]
 
 
 def as_json(report: Report) -> dict[str, Any]:
     """The report as plain values. Keys are stable: programs read them."""
-    value = {field.name: plain(getattr(report, field.name)) for field in fields(report)}
-    value["verdict"] = verdict(report.verdict)
-    return {"title": report.title, **value}
-
-
-def verdict(value: Verdict) -> dict[str, Any]:
-    """The verdict, with its missing edge as `from`, `to`, `call`."""
-    result = {field.name: plain(getattr(value, field.name)) for field in fields(value)}
-    result["missing_edge"] = edge(value.missing_edge) if value.missing_edge else None
-    return result
+    return {
+        "title": report.title,
+        **{field.name: plain(getattr(report, field.name)) for field in fields(report)},
+    }
 
 
 def edge(value: Edge) -> dict[str, Any]:
@@ -48,6 +53,8 @@ def plain(value: Any) -> Any:
         }
     if isinstance(value, Act):
         return asdict(value)
+    if isinstance(value, Edge):
+        return edge(value)
     if is_dataclass(value) and not isinstance(value, type):
         return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, (list, tuple)):

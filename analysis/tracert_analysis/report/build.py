@@ -11,6 +11,7 @@ from tracert_analysis.explain import pages as explained
 from tracert_analysis.load import Dump
 from tracert_analysis.report.acquittals import acquittals
 from tracert_analysis.report.acts import Acts
+from tracert_analysis.report.again import EVENTS_MAX
 from tracert_analysis.report.bytes_story import bytes_acquittals, bytes_story
 from tracert_analysis.report.counterfactual import counterfactual
 from tracert_analysis.report.edges import ways
@@ -19,7 +20,7 @@ from tracert_analysis.report.facts import Edge, FenceFact, Resource
 from tracert_analysis.report.findings import finding, findings, resource, story, unordered_alike
 from tracert_analysis.report.names import names
 from tracert_analysis.report.novelty import novelties
-from tracert_analysis.report.pages import page_story
+from tracert_analysis.report.pages import About, page_story
 from tracert_analysis.report.progress import lanes, streams
 from tracert_analysis.report.questions import Questions, Row
 from tracert_analysis.report.report import Access, Confidence, ErrorFact, Evidence, HostAct, Report, Verdict
@@ -28,6 +29,7 @@ from tracert_analysis.report.rows import row_story
 from tracert_analysis.report.scene import Scene, scene
 from tracert_analysis.report.sentences import checked, nothing_found
 from tracert_analysis.report.stories import PageStory, RowStory
+from tracert_analysis.report.surroundings import surroundings
 from tracert_analysis.report.workspace import workspace_acquittals, workspace_story
 
 USE = """
@@ -60,7 +62,7 @@ def build(dump: Dump, page: int | None = None) -> Report:
     access = _access(questions, acts, seen)
     host = _host(questions, seen)
     row_stories = _row_stories(questions, acts, seen, kv_pages)
-    page_stories = _page_stories(questions, acts, seen, row_stories, dump, page)
+    page_stories = _page_stories(questions, acts, seen, row_stories, dump, page, kv_pages)
     suspect = seen.shown.row["row"] if seen.shown else None
     code = seen.root["code"] if seen.root else None
     unordered = unordered_alike(questions, rows[0]) if rows else set()
@@ -89,6 +91,7 @@ def build(dump: Dump, page: int | None = None) -> Report:
         names=names(questions, row_stories, page_stories),
         evidence=_evidence(dump, counts, counts_query, total - len(rows), questions.unanswered),
         reproduce=reproduce(config),
+        surroundings=surroundings(questions, acts, seen.act, seen.other, seen.edge),
         queries=tuple(questions.asked),
     )
 
@@ -154,7 +157,17 @@ def _access(questions: Questions, acts: Acts, scene: Scene) -> Access | None:
         fence=fence,
         query=scene.act_query,
         fence_query=fence_query,
+        why=_which(scene),
     )
+
+
+def _which(scene: Scene) -> str | None:
+    """Which of its repetitions the report tells of, where that is not the verdict itself."""
+    if scene.shown is None or scene.shown.why is None:
+        return None
+    number = next(n for n, row in enumerate(scene.repetitions, 1) if row is scene.shown.row)
+    first = f"the first is at seq {scene.repetitions[0]['seq']}"
+    return f"number {number} of {len(scene.repetitions)}: {scene.shown.why}; {first}"
 
 
 def _host(questions: Questions, scene: Scene) -> HostAct | None:
@@ -200,6 +213,7 @@ def _page_stories(
     rows: tuple[RowStory, ...],
     dump: Dump,
     asked: int | None,
+    kv_pages: int | None,
 ) -> tuple[PageStory, ...]:
     """The page asked for, as of the end; the finding's page; of a row, one page meant and one left there."""
     wanted: dict[int, tuple[int, str]] = {}
@@ -217,8 +231,22 @@ def _page_stories(
             assert entry.left_page is not None
             why = f"what entry {entry.index} of row {row.row} names until the publish has executed"
             wanted.setdefault(entry.left_page, (scene.at, why))
+    size = _config(dump).get("page_size")
     return tuple(
-        page_story(questions, acts, page, at, why, None if page == asked else scene.act)
+        page_story(
+            questions,
+            acts,
+            page,
+            at,
+            why,
+            About(
+                reader=None if page == asked else scene.act,
+                other=scene.other,
+                pages=kv_pages,
+                page_size=size if isinstance(size, int) and size > 0 else None,
+                whole=page == asked or dump.evidence.events <= EVENTS_MAX,
+            ),
+        )
         for page, (at, why) in wanted.items()
     )
 

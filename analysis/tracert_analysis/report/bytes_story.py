@@ -9,22 +9,13 @@ from collections.abc import Iterator
 from tracert_analysis.explain import pages as explained
 from tracert_analysis.report.acquittals import ORDER_CODES, OWNER_CODES, listed
 from tracert_analysis.report.acts import Acts
+from tracert_analysis.report.byte_runs import byte_run, byte_runs
 from tracert_analysis.report.facts import Act, Hold, Resource
 from tracert_analysis.report.questions import Questions, Row
 from tracert_analysis.report.report import Acquittal
-from tracert_analysis.report.stories import ByteRun, BytesStory
+from tracert_analysis.report.stories import BytesStory
 
 CODES = ("TR301", "TR302")
-
-RUNS = """
-SELECT b.*, s.snapshot, n.request FROM page_bytes($page, before := $before) b
-LEFT JOIN (
-    SELECT launch, any_value(snapshot) AS snapshot FROM event WHERE kind = 'snapshot_save' GROUP BY launch
-) s ON s.launch = b.origin_launch
-LEFT JOIN (
-    SELECT u.seq, any_value(u.request) AS request FROM _use u GROUP BY u.seq HAVING count(*) = 1
-) n ON n.seq = b.origin_seq
-ORDER BY b.first"""
 
 OWNER = """
 SELECT holder, mode, life, from_seq, until_seq FROM holding
@@ -74,10 +65,8 @@ def bytes_story(questions: Questions, acts: Acts, root: Row | None, act: Act | N
     if root is None or root["code"] not in CODES or act is None:
         return None
     page, life = root["resource_id"], root["life"]
-    told = questions.ask(
-        f"whose bytes page {page} has at launch {act.launch}", RUNS, page=page, before=act.seq + 1
-    )
-    runs = tuple(_run(acts, row, life) for row in told.rows)
+    told = byte_runs(questions, page, act.seq + 1)
+    runs = tuple(byte_run(acts, row, life) for row in told.rows)
     suspect = next((row for row in told.rows if row["origin_launch"] == root["other_launch"]), None)
     queries = [told.query]
     owner: Hold | None = None
@@ -120,24 +109,6 @@ def bytes_story(questions: Questions, acts: Acts, root: Row | None, act: Act | N
         nonfinite=_nonfinite(broken.first),
         masks=tuple(explanation.masks()) if explanation else (),
         queries=(*queries, broken.query),
-    )
-
-
-def _run(acts: Acts, row: Row, life: int) -> ByteRun:
-    writer, _ = acts.launch(row["launch"])
-    origin, _ = acts.launch(row["origin_launch"])
-    return ByteRun(
-        first=row["first"],
-        end=row["end"],
-        content=row["origin_class"],
-        snapshot=row["snapshot"],
-        request=row["request"],
-        writer=writer,
-        life=row["life"],
-        origin=origin if row["origin_seq"] != row["seq"] else None,
-        origin_page=row["origin_page"],
-        origin_life=row["origin_life"],
-        stale=row["origin_class"] != "zero" and row["life"] < life,
     )
 
 

@@ -1,9 +1,13 @@
 """A page's story as of one moment: owners, last writer, the fence behind it, lives."""
 
+from typing import NamedTuple
+
 from tracert_analysis.report.acts import Acts
+from tracert_analysis.report.byte_runs import byte_run, byte_runs
 from tracert_analysis.report.facts import Act, FenceFact, Hold, Life, Write
+from tracert_analysis.report.neighbourhood import extent, neighbours, not_found, touched
 from tracert_analysis.report.questions import Questions, Row, Told
-from tracert_analysis.report.stories import PageStory
+from tracert_analysis.report.stories import ByteRun, Extent, PageStory
 
 HOLDERS = """
 SELECT holder, mode, life, from_seq, until_seq FROM holding
@@ -29,10 +33,23 @@ WHERE stream = $stream AND ordinal >= $ordinal AND record_seq < $at
     AND (wait_seq < $at OR passed_seq < $at) ORDER BY record_seq LIMIT 1"""
 
 
-def page_story(
-    questions: Questions, acts: Acts, page: int, at: int, why: str, reader: Act | None
-) -> PageStory:
-    """The story of `page` up to seq `at`; `reader` is the launch whose order with the writer matters."""
+class About(NamedTuple):
+    """What else a page's story needs to know."""
+
+    reader: Act | None
+    """The launch whose order with the writer matters; None when the page was asked for."""
+    other: Act | None
+    """The act that the reader should be ordered after."""
+    pages: int | None
+    """How many pages the pool has."""
+    page_size: int | None
+    whole: bool
+    """Follow its bytes position by position, which takes a while in a long history."""
+
+
+def page_story(questions: Questions, acts: Acts, page: int, at: int, why: str, about: About) -> PageStory:
+    """The story of `page` up to seq `at`."""
+    reader = about.reader
     holders = questions.ask(f"holders of page {page}", HOLDERS, page=page, at=at)
     lives = questions.ask(f"lives of page {page}", LIVES, page=page, at=at)
     # The launch in question may write the page itself: what counts is who did before it.
@@ -43,6 +60,10 @@ def page_story(
     fence, fence_query = _fence(questions, acts, writer, reader, at)
     life = lives.rows[-1]["life"] if lives.rows else None
     last, previous, also = owners(holders, lives, at)
+    near, near_query = neighbours(questions, page, at, about.pages)
+    kernels, kernels_query = touched(questions, acts, page, at)
+    told = byte_runs(questions, page, at + 1) if about.whole else None
+    runs = tuple(byte_run(acts, row, life) for row in told.rows) if told else ()
     return PageStory(
         page=page,
         life=life,
@@ -54,8 +75,34 @@ def page_story(
         last_fence=fence,
         needs_fence=reader is None or writer is None or reader.stream != writer.act.stream,
         lives=tuple(_life(row, touches) for row in lives.rows),
-        queries=(holders.query, written.query, fence_query, lives.query),
+        queries=(
+            holders.query,
+            written.query,
+            fence_query,
+            lives.query,
+            told.query if told else 0,
+            near_query,
+            kernels_query,
+        ),
+        page_size=about.page_size,
+        runs=runs,
+        touched=kernels,
+        neighbours=near,
+        extent=_stale(runs) or extent(questions, page, reader, about.other),
+        not_found=tuple(not_found(page, life, at, holders, lives, kernels, kernels_query)),
+        asked=reader is None,
+        occurs=bool(holders.rows or lives.rows or written.rows),
     )
+
+
+def _stale(runs: tuple[ByteRun, ...]) -> Extent | None:
+    """The positions that hold an earlier life's bytes, if they lie together."""
+    stale = [run for run in runs if run.stale]
+    if not stale:
+        return None
+    kinds = {"rows": "state rows", "kv": "keys and values"}
+    what = f"{kinds.get(stale[0].content, 'bytes')} of life {stale[0].life}"
+    return Extent(stale[0].first, stale[-1].end, f"{what}, stale")
 
 
 def owners(holders: Told, lives: Told, at: int) -> tuple[Hold | None, Hold | None, tuple[str, ...]]:

@@ -70,18 +70,21 @@ def leftovers(entries: Sequence[Leftover], names: Mapping[str, str]) -> Iterator
         place = f"entry {first.index}" if first is last else f"entries {first.index} to {last.index}"
         meant = page_name(first.page, first.life) + (" ..." if first is not last else "")
         if same[0] is None:
-            lines.append(f"    {place}: {meant} meant; no publish of the history put anything there before")
+            lines.append(f"{place}: {meant} meant; no publish of the history put anything there before")
         elif not same[0]:
-            lines.append(
-                f"    {place}: {meant} meant; there was {first.left_page}, which is no page of the pool"
-            )
+            lines.append(f"{place}: {meant} meant; there was {first.left_page}, which is no page of the pool")
         else:
             holders = (first.left_holder or "nobody").split(", ")
             owner = f"now held by {named(holders, names)}"
             left = page_name(first.left_page, first.left_life)
-            lines.append(f"    {place}: {meant} meant; there was {left}, {owner}")
+            lines.append(f"{place}: {meant} meant; there was {left}, {owner}")
     yield from lines[:LISTED]
     yield from more(lines)
+
+
+def positions(first: int, end: int) -> str:
+    """Positions `first` up to `end`, as people count: the last one is named."""
+    return f"{first} to {end - 1}" if end > first + 1 else str(first)
 
 
 def page_name(page: int | None, life: int | None) -> str:
@@ -91,4 +94,4 @@ def page_name(page: int | None, life: int | None) -> str:
 
 def more(items: Sequence[object]) -> list[str]:
     """How many of a long list were left out."""
-    return [f"    and {len(items) - LISTED} more"] if len(items) > LISTED else []
+    return [f"and {len(items) - LISTED} more"] if len(items) > LISTED else []

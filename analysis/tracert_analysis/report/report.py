@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from tracert_analysis.report.facts import Act, Edge, FenceFact, Lane, RankFact, Resource, StreamFact
-from tracert_analysis.report.stories import BytesStory, PageStory, RowStory, WorkspaceStory
+from tracert_analysis.report.stories import BytesStory, PageStory, RowStory, Surroundings, WorkspaceStory
 
 __all__ = [
     "Access",
@@ -93,6 +93,8 @@ class Access:
     """The last fence that joined the other act's stream to this one's before it."""
     query: int
     fence_query: int = 0
+    why: str | None = None
+    """Why this one, where the verdict is repeated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,6 +206,8 @@ class Report:
     """What each rank says, where several were read together."""
     one_clock: bool = True
     """Times of different ranks are from one clock."""
+    surroundings: Surroundings | None = None
+    """The launches around the act in question; None without one."""
 
     @property
     def title(self) -> str:

@@ -5,7 +5,49 @@
 
 from dataclasses import dataclass
 
-from tracert_analysis.report.facts import Act, FenceFact, Hold, Life, Write
+from tracert_analysis.report.facts import Act, Edge, FenceFact, Hold, Life, Negative, Touched, Write
+
+
+@dataclass(frozen=True, slots=True)
+class ByteRun:
+    """Positions `first` up to `end` of a page: who wrote them last, and whose they are."""
+
+    first: int
+    end: int
+    content: str
+    """kv, rows (a snapshot's), zero, or host where the offload lies before the history."""
+    snapshot: int | None
+    request: int | None
+    writer: Act | None
+    life: int
+    """The life in which they were written."""
+    origin: Act | None
+    """The launch that wrote them first, where a copy or the host tier brought them."""
+    origin_page: int
+    origin_life: int
+    stale: bool
+    """An earlier life's, and not zeros."""
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A page near the one in question, and the page itself, as of the same seq."""
+
+    page: int
+    life: int | None
+    state: str
+    """held, retired, free, never granted, or unknown."""
+    holders: tuple[str, ...]
+    """Who holds it; of a page that nobody holds, who held it last."""
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """The positions of a page, first and end, that the report is about, and what happened to them."""
+
+    first: int
+    end: int
+    what: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,27 +79,6 @@ class RowStory:
     lives: tuple[Life, ...]
     leftovers: tuple[Leftover, ...]
     queries: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ByteRun:
-    """Positions `first` up to `end` of a page: who wrote them last, and whose they are."""
-
-    first: int
-    end: int
-    content: str
-    """kv, rows (a snapshot's), zero, or host where the offload lies before the history."""
-    snapshot: int | None
-    request: int | None
-    writer: Act | None
-    life: int
-    """The life in which they were written."""
-    origin: Act | None
-    """The launch that wrote them first, where a copy or the host tier brought them."""
-    origin_page: int
-    origin_life: int
-    stale: bool
-    """An earlier life's, and not zeros."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +120,21 @@ class PageStory:
     """False when the writer and the launch in question are on one stream."""
     lives: tuple[Life, ...]
     queries: tuple[int, ...]
+    """Of owners, writer, fence, lives, bytes, neighbours, kernels."""
+    page_size: int | None = None
+    """Positions of a page."""
+    runs: tuple[ByteRun, ...] = ()
+    """Who wrote which positions last."""
+    touched: tuple[Touched, ...] = ()
+    """Which kernels wrote and read its lives."""
+    neighbours: tuple[Neighbour, ...] = ()
+    """Itself among them."""
+    extent: Extent | None = None
+    not_found: tuple[Negative, ...] = ()
+    asked: bool = False
+    """It was asked for; then it is told as of the end."""
+    occurs: bool = True
+    """False when no event of the recorded window names it, and the last facts of pages have nothing of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,3 +164,16 @@ class WorkspaceStory:
     mask: str | None
     """What would make it go away without mending it."""
     queries: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """The launches around the act in question and the fences between them, in order of seq."""
+
+    streams: tuple[tuple[int, str], ...]
+    """Numbers and names, in the order in which they are drawn."""
+    launches: tuple[Act, ...]
+    fences: tuple[FenceFact, ...]
+    missing: Edge | None
+    """The edge that lacks between two of them."""
+    query: int

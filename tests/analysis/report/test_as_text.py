@@ -134,8 +134,9 @@ def test_running_and_waiting_launches_are_named() -> None:
 
 def test_the_quality_of_the_evidence_is_told() -> None:
     """Lost, torn and truncated are never left out."""
-    assert line("50000 events").startswith(
-        "50000 events, seq 40001 to 95000; lost 40000, torn 1; truncated: the end of the file is missing"
+    assert line("window").startswith(
+        "window         50000 events, seq 40001 to 95000; lost 40000, torn 1; truncated: "
+        "the end of the file is missing"
     )
     assert line("unknown") == "unknown        who held page 2 before seq 40001"
 
@@ -166,7 +167,9 @@ def test_a_report_without_finding_is_short_and_says_what_was_checked() -> None:
     )
     assert render(empty) == (
         "tracert: no finding\n\nNo rule is broken.\n\nverdict        confidence: none\n\n"
-        "EVIDENCE\n  dump           dump.jsonl\n  10 events, seq 1 to 10; lost 0, torn 0; not truncated\n\n"
+        "EVIDENCE\n  dump           dump.jsonl\n  window         "
+        "10 events, seq 1 to 10; lost 0, torn 0; not truncated"
+        "\n\n"
         "REPRODUCE\n  command        tracert serve\n"
         "  requests       the same ones, in the same order: a dump has the lengths of prompts and answers "
         "(events of\n                 kind arrive and finish), not their text\n"

@@ -2,8 +2,8 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
+from tracert_analysis.report.drawings.lives import SHOWN, WIDTH, draw
 from tracert_analysis.report.facts import Life
-from tracert_analysis.report.timeline import SHOWN, WIDTH, draw
 
 
 def bar(line: str) -> str:

@@ -1,40 +1,47 @@
-"""How a report words whose bytes a page has: labels and texts, and which of the story's queries told it."""
+"""Whose bytes a page has when the verdict's launch meets it, who left them, and what would only hide it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
+from tracert_analysis.report.document import Fact, Facts, Section, Tone
 from tracert_analysis.report.phrases import LISTED, hold, page_name, place
+from tracert_analysis.report.report import Report
 from tracert_analysis.report.stories import ByteRun, BytesStory
 
-Line = tuple[str, str, int]
-"""A label, a text, and the place of its query in `BytesStory.queries`."""
+
+def content(report: Report) -> Section:
+    """The page as the launch meets it, then whose the wrong bytes are and what is missing, then the masks."""
+    facts = tuple(_facts(report.content, report)) if report.content is not None else ()
+    return Section("bytes", "WHOSE BYTES", (Facts(facts),))
 
 
-def bytes_lines(story: BytesStory, names: Mapping[str, str]) -> Iterator[Line]:
-    """The page as the launch met it, then whose the wrong bytes are and what is missing, then the masks."""
-    yield "page", f"{page_name(story.page, story.life)}, as the launch meets it", 0
+def _facts(story: BytesStory, report: Report) -> Iterator[Fact]:
+    whose, owner, end, clears = (*story.queries[:4], 0, 0, 0, 0)[:4]
+    yield Fact("page", f"{page_name(story.page, story.life)}, as the launch meets it", (whose,))
     for found in story.runs[:LISTED]:
-        yield f"{found.first}..{found.end}", run(found), 0
+        tone: Tone = "bad" if found.stale else "plain"
+        yield Fact(f"{found.first}..{found.end}", run(found), (whose,), tone)
     if len(story.runs) > LISTED:
-        yield "", f"and {len(story.runs) - LISTED} more runs of positions", 0
+        yield Fact("", f"and {len(story.runs) - LISTED} more runs of positions")
     if not any(found.stale for found in story.runs) and story.clears is None:
-        yield "the rest", "nothing wrote or cleared it", 0
+        yield Fact("the rest", "nothing wrote or cleared it", (whose,), "bad")
     if story.owner is not None:
         writer = next((found.origin or found.writer for found in story.runs if found.stale), None)
         if writer is not None:
-            yield "their writer", f"{place(writer)}, seq {writer.seq}", 0
-        yield "their owner", hold(story.owner, "life", names), 1
+            yield Fact("their writer", f"{place(writer)}, seq {writer.seq}", (whose,))
+        yield Fact("their owner", hold(story.owner, "life", report.names), (owner,))
     if story.ended_seq is not None:
         fence = ""
         if story.fence is not None:
             passed = f"passed at seq {story.fence_passed_seq}" if story.fence_passed_seq else "never passed"
             fence = f", behind fence {story.fence}, which {passed}"
-        yield "its end", f"seq {story.ended_seq}{fence}", 2
+        yield Fact("its end", f"seq {story.ended_seq}{fence}", (end,))
     if story.clears is not None:
-        yield "clears", "none between" if not story.clears else f"{story.clears} of some of them", 3
+        told = "none between" if not story.clears else f"{story.clears} of some of them"
+        yield Fact("clears", told, (clears,))
     if story.nonfinite is not None:
-        yield "not finite", story.nonfinite, len(story.queries) - 1
+        yield Fact("not finite", story.nonfinite, story.queries[-1:])
     for number, mask in enumerate(story.masks):
-        yield "only masks" if number == 0 else "", mask, len(story.queries)
+        yield Fact("only masks" if number == 0 else "", mask)
 
 
 def run(found: ByteRun) -> str:

@@ -1,0 +1,47 @@
+"""Text of a dump, fit to be shown: it may be anybody's, and as long as they like.
+
+What a terminal would obey or an eye would be led astray by (control characters, directions, what has no
+width, halves of surrogate pairs) becomes a replacement character; what is too long loses its middle.
+"""
+
+import re
+import unicodedata
+
+WORD_MAX = 160
+"""Characters of one word that are shown."""
+
+TEXT_MAX = 3000
+"""Characters of one text that are shown."""
+
+REPLACED = "�"
+
+_UNSEEN = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
+"""Unicode's categories of characters that are no mark on paper."""
+
+_LONG = re.compile(rf"\S{{{WORD_MAX + 1},}}")
+
+
+def clean(text: str) -> str:
+    """The text on one line, short enough, with nothing in it that acts."""
+    return marks(shortened(text))
+
+
+def marks(text: str) -> str:
+    """The text with a replacement for every character that is no mark on paper."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(REPLACED if unicodedata.category(sign) in _UNSEEN else sign for sign in text)
+
+
+def shortened(text: str) -> str:
+    """The text without the middle of words, and of all of it, where they are too long to be read."""
+    if len(text) > WORD_MAX:
+        text = _LONG.sub(lambda found: middle_out(found[0], WORD_MAX), text)
+    return middle_out(text, TEXT_MAX)
+
+
+def middle_out(text: str, most: int) -> str:
+    """The text, of at most about so many characters: of a longer one its two ends, and how long it is."""
+    if len(text) <= most:
+        return text
+    return f"{text[: most * 2 // 3]}...{text[-most // 4 :]} ({len(text)} characters)"

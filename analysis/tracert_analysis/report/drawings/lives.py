@@ -1,0 +1,114 @@
+"""Lives of a page, or generations of a row, on one axis of event numbers.
+
+    seq      120 |                                            | 90211
+    17.1         |====w==r=~~~                                | request:4
+    17.3         |                          ====w===w====!    | request:17
+
+`=` held, `~` retired (nobody holds it, a fence guards it), `w` written, `r` read, `!` the act in question.
+Where several fall on one column, the most telling is shown: `!`, then `w`, then `r`.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from tracert_analysis.report.drawings.figure import Box, Figure, Shape, Stroke, Words, fitting
+from tracert_analysis.report.facts import Life
+
+WIDTH = 60
+SHOWN = 8
+"""The last so many lives are drawn; what is left out is counted."""
+
+LABEL, BAR, OWNER = 110, 540, 250
+"""How wide the parts of a figure are."""
+STEP = 34
+"""From one life to the next."""
+
+
+def span(lives: Sequence[Life], first: int, last: int) -> tuple[int, int]:
+    """First and last seq of an axis for `lives`: one whose start is not known begins at the left edge."""
+    start = min((life.from_seq for life in lives if life.from_seq is not None), default=first)
+    start = first if any(life.from_seq is None for life in lives) else start
+    return start, max(last, start + 1)
+
+
+def draw(name: str, lives: Sequence[Life], first: int, last: int, mark: int | None = None) -> list[str]:
+    """The lines of a drawing of `lives` between seq `first` and `last`; `mark` is the act in question."""
+    if not lives:
+        return []
+    shown = list(lives)[-SHOWN:]
+    start, last = span(shown, first, last)
+    labels = [f"{name}.{life.number}" for life in shown]
+    margin = max(len("seq"), *map(len, labels))
+    ends = f"{start} |{' ' * WIDTH}| {last}"
+    lines = [f"{'seq':<{margin}}  {ends}"]
+    if len(lives) > len(shown):
+        lines.insert(0, f"({len(lives) - len(shown)} earlier not drawn)")
+    for label, life in zip(labels, shown, strict=True):
+        bar = "".join(_bar(life, start, last, mark))
+        lines.append(f"{label:<{margin}}  {' ' * len(str(start))} |{bar}| {life.owner or 'unknown'}")
+    return lines
+
+
+def _bar(life: Life, start: int, last: int, mark: int | None) -> list[str]:
+    """The columns of one life, later marks over earlier ones."""
+    columns = [" "] * WIDTH
+
+    def column(seq: int) -> int:
+        return min(WIDTH - 1, max(0, (seq - start) * (WIDTH - 1) // (last - start)))
+
+    begin = life.from_seq if life.from_seq is not None else start
+    end = life.until_seq if life.until_seq is not None else last
+    for position in range(column(begin), column(end) + 1):
+        columns[position] = "="
+    if life.retired_seq is not None:
+        for position in range(column(life.retired_seq), column(end) + 1):
+            columns[position] = "~"
+    for seqs, sign in ((life.reads, "r"), (life.writes, "w")):
+        for seq in seqs:
+            columns[column(seq)] = sign
+    if mark is not None and begin <= mark <= end:
+        columns[column(mark)] = "!"
+    return columns
+
+
+def figure(
+    name: str,
+    lives: Sequence[Life],
+    first: int,
+    last: int,
+    mark: int | None,
+    owner: Callable[[Life], str],
+) -> Figure | None:
+    """The same as a figure: writes are ticks above a life's bar, reads below it; `owner` names its holder."""
+    if not lives:
+        return None
+    shown = list(lives)[-SHOWN:]
+    start, last = span(shown, first, last)
+    shapes: list[Shape] = [
+        Words(LABEL, 14, str(start), "quiet"),
+        Words(LABEL + BAR, 14, str(last), "quiet", "end"),
+        Words(LABEL + BAR / 2, 14, "event (seq)", "quiet", "middle"),
+    ]
+    for number, life in enumerate(shown):
+        shapes += _life(f"{name}.{life.number}", life, start, last, 24 + number * STEP, mark, owner(life))
+    return Figure(LABEL + BAR + OWNER, 30 + len(shown) * STEP, tuple(shapes))
+
+
+def _life(
+    name: str, life: Life, start: int, last: int, top: float, mark: int | None, owner: str
+) -> Iterator[Shape]:
+    def x(seq: int) -> float:
+        return LABEL + BAR * min(1.0, max(0.0, (seq - start) / (last - start)))
+
+    begin = life.from_seq if life.from_seq is not None else start
+    end = life.until_seq if life.until_seq is not None else last
+    held_end = life.retired_seq if life.retired_seq is not None else end
+    yield Words(LABEL - 8, top + 16, fitting(name, LABEL - 12), "word", "end")
+    yield Box(x(begin), top + 6, max(2.0, x(held_end) - x(begin)), 12, "held", f"{name}: {owner}")
+    if life.retired_seq is not None:
+        yield Box(x(held_end), top + 6, max(2.0, x(end) - x(held_end)), 12, "retired", f"{name}: retired")
+    for seqs, kind, where in ((life.reads, "read", top + 18), (life.writes, "write", top)):
+        for seq in seqs:
+            yield Stroke(x(seq), where, x(seq), where + 6, kind, about=f"{kind} at event {seq}")
+    if mark is not None and begin <= mark <= end:
+        yield Stroke(x(mark), top - 2, x(mark), top + 26, "wrong", about=f"the act in question, event {mark}")
+    yield Words(LABEL + BAR + 10, top + 16, fitting(owner, OWNER - 10))

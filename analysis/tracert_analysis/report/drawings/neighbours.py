@@ -1,0 +1,112 @@
+"""The pages around one page: who holds each, and under the page itself carets at the positions in question.
+
+      page 8.1   held by request:16 (warm-7)
+    > page 9.3   held by request:18 (warm-8)
+                 |krrrrrrrrrrrrrrr|
+                   ^^^^^^^^^^^^^^^  positions 1 to 15: state rows of snapshot 4
+      page 10    free, request:3 held it last
+
+`k` keys and values, `r` rows of a snapshot, `0` zeros, `h` from the host tier, `.` nobody wrote.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from tracert_analysis.report.drawings.figure import Box, Figure, Shape, Stroke, Words, fitting
+from tracert_analysis.report.phrases import named, page_name, positions
+from tracert_analysis.report.stories import ByteRun, Extent, Neighbour, PageStory
+
+CELLS = 64
+"""A page of more positions is drawn in so many columns."""
+SIGNS = {"kv": "k", "rows": "r", "zero": "0"}
+"""By what wrote them; everything else is `h`."""
+KINDS = {"kv": "held", "rows": "rows", "zero": "zero"}
+
+STEP = 22
+LEFT, NAME, STATE, BAR = 30, 90, 400, 320
+HOLDERS = 3
+"""Of those who hold a page the first so many are named."""
+
+
+def draw(story: PageStory, names: Mapping[str, str]) -> Iterator[str]:
+    """The lines of the map; none when the history tells nothing of the page or its neighbours."""
+    if not story.neighbours:
+        return
+    labels = [page_name(found.page, found.life) for found in story.neighbours]
+    margin = max(map(len, labels))
+    for label, found in zip(labels, story.neighbours, strict=True):
+        here = found.page == story.page
+        yield f"{'>' if here else ' '} {label:<{margin}}  {state(found, names)}"
+        if here and story.page_size:
+            yield from bar(story.runs, story.extent, story.page_size, " " * (margin + 4))
+
+
+def bar(runs: Sequence[ByteRun], extent: Extent | None, size: int, margin: str) -> Iterator[str]:
+    """A page's positions, a column each (or several), and carets under the extent."""
+    width = min(size, CELLS)
+
+    def column(position: int) -> int:
+        return min(width - 1, max(0, position * width // size))
+
+    signs = ["."] * width
+    for run in runs:
+        first, last = column(run.first), column(run.end - 1)
+        signs[first : last + 1] = SIGNS.get(run.content, "h") * (last + 1 - first)
+    yield f"{margin}|{''.join(signs)}|"
+    if extent is not None and 0 <= extent.first < extent.end:
+        first, last = column(extent.first), column(extent.end - 1)
+        what = f"positions {positions(extent.first, extent.end)}: {extent.what}"
+        yield f"{margin} {' ' * first}{'^' * (last + 1 - first)}  {what}"
+
+
+def state(found: Neighbour, names: Mapping[str, str]) -> str:
+    """Who holds a page, or what it is when nobody does."""
+    holders = named(found.holders[:HOLDERS], names)
+    if len(found.holders) > HOLDERS:
+        holders += f" and {len(found.holders) - HOLDERS} more"
+    if found.state == "held":
+        return f"held by {holders}"
+    return f"{found.state}, {holders} held it last" if holders else found.state
+
+
+def figure(story: PageStory, names: Mapping[str, str]) -> Figure | None:
+    """The same as a figure: the page's positions in colours, its extent in red."""
+    if not story.neighbours:
+        return None
+    shapes: list[Shape] = []
+    top = 8.0
+    for found in story.neighbours:
+        here = found.page == story.page
+        kind = {"held": "held", "retired": "retired", "free": "free"}.get(found.state, "unknown")
+        label = page_name(found.page, found.life)
+        told = state(found, names)
+        shapes += [
+            Box(LEFT, top, 14, 14, kind, f"{label}: {told}"),
+            Words(LEFT + 22, top + 12, label, "strong" if here else "word"),
+            Words(LEFT + NAME + 22, top + 12, fitting(told, STATE), "strong" if here else "word"),
+        ]
+        if here:
+            shapes.append(Words(LEFT - 8, top + 12, "▶", "wrong", "end"))
+            shapes += _bar(story, LEFT + NAME + STATE + 30, top)
+        top += STEP
+    return Figure(LEFT + NAME + STATE + 30 + BAR + 10, top + 26, tuple(shapes))
+
+
+def _bar(story: PageStory, x: float, top: float) -> Iterator[Shape]:
+    size = story.page_size
+    if not size:
+        return
+    one = BAR / size
+    yield Box(x, top, BAR, 14, "free", "nobody wrote these positions")
+    for run in story.runs:
+        about = f"positions {positions(run.first, run.end)}: {run.content}"
+        yield Box(
+            x + run.first * one, top, (run.end - run.first) * one, 14, KINDS.get(run.content, "host"), about
+        )
+    extent = story.extent
+    if extent is not None and 0 <= extent.first < extent.end <= size:
+        left, right = x + extent.first * one, x + extent.end * one
+        yield Stroke(left, top + 19, right, top + 19, "wrong", about=extent.what)
+        for end in (left, right):
+            yield Stroke(end, top + 14, end, top + 19, "wrong")
+        what = fitting(f"{positions(extent.first, extent.end)}: {extent.what}", BAR)
+        yield Words(x, top + 33, what, "wrong")

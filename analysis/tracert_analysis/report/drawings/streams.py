@@ -1,0 +1,120 @@
+"""Launches of several streams in the order of events, a column a stream, and the edges between them.
+
+    seq    legacy             compute            transfer
+    1783                                         178 copy_row
+    1785                      <------ fence 55 --+
+    1790   179 copy_row
+    1803   +- - - no fence - -> 180 forward !
+
+A launch that had not finished says so. `!` is the act in question.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from tracert_analysis.report.drawings.figure import Box, Figure, Shape, Stroke, Words, fitting
+from tracert_analysis.report.facts import Act, Edge, FenceFact
+from tracert_analysis.report.stories import Surroundings
+
+COLUMN = 28
+"""Characters of a stream's column."""
+
+LEFT, CELL, GAP, LANE = 110, 104, 26, 66
+"""Of a figure: the names of streams, a launch, what is between two, a stream."""
+
+
+def draw(around: Surroundings, marked: Act | None, missing: Edge | None) -> Iterator[str]:
+    """The lines of the drawing; `marked` is the act in question."""
+    places = {stream: number * COLUMN for number, (stream, _) in enumerate(around.streams)}
+    if not around.launches:
+        return
+    seqs = [str(act.seq) for act in around.launches] + ["seq"]
+    margin = max(map(len, seqs)) + 2
+    heads = "".join(f"{cut(name, COLUMN - 2):<{COLUMN}}" for _, name in around.streams)
+    yield f"{'seq':<{margin}}{heads}".rstrip()
+    lines = [(act.seq, 1, launch(act, places, marked)) for act in around.launches if act.stream in places]
+    lines += [
+        (found.wait_seq, 0, edge(places[found.stream], places[found.wait_stream], f" fence {found.fence} "))
+        for found in around.fences
+        if found.wait_seq is not None and found.stream in places and found.wait_stream in places
+    ]
+    if missing is not None and missing.earlier.stream in places and missing.later.stream in places:
+        a, b = places[missing.earlier.stream], places[missing.later.stream]
+        lines.append((missing.later.seq, 0, edge(a, b, " NO FENCE ", "- ")))
+    for seq, _, text in sorted(lines):
+        yield f"{seq:<{margin}}{text}".rstrip()
+
+
+def launch(act: Act, places: dict[int, int], marked: Act | None) -> str:
+    """A launch in its stream's column."""
+    unfinished = f" ({act.state})" if act.state in ("running", "waiting") else ""
+    mark = " !" if marked is not None and act.launch == marked.launch else ""
+    room = COLUMN - 2 - len(unfinished) - len(mark)
+    return f"{' ' * places[act.stream]}{cut(f'{act.launch} {act.kernel}', room)}{unfinished}{mark}"
+
+
+def edge(start: int, end: int, label: str, dash: str = "-") -> str:
+    """A line from one column to another, with a head where it ends and its label in the middle."""
+    left, right = min(start, end), max(start, end)
+    width = right - left
+    body = (dash * width)[:width]
+    middle = (width - len(label)) // 2
+    if middle > 1:
+        body = body[:middle] + label + body[middle + len(label) :]
+    body = f"+{body[1:-2]}> " if start < end else f"<{body[1:-1]}+"
+    return " " * left + body
+
+
+def cut(text: str, most: int) -> str:
+    """The text, of at most so many characters."""
+    return text if len(text) <= most else f"{text[: max(1, most - 3)]}..."
+
+
+def figure(around: Surroundings, marked: Act | None, missing: Edge | None) -> Figure | None:
+    """The same as a figure: a lane a stream, launches from left to right, the missing edge in red."""
+    if not around.launches:
+        return None
+    lanes = {stream: 30 + number * LANE for number, (stream, _) in enumerate(around.streams)}
+    acts = [act for act in around.launches if act.stream in lanes]
+    at = {act.launch: LEFT + number * (CELL + GAP) for number, act in enumerate(acts)}
+    width = LEFT + len(acts) * (CELL + GAP)
+    shapes: list[Shape] = []
+    for stream, name in around.streams:
+        middle = lanes[stream] + 16
+        shapes.append(Stroke(LEFT - 10, middle, width, middle, "lane"))
+        shapes.append(Words(LEFT - 16, middle + 4, fitting(f"{stream} {name}", LEFT - 20), "strong", "end"))
+    for found in around.fences:
+        shapes += _fence(found, acts, at, lanes)
+    for act in acts:
+        shapes += _launch(act, at[act.launch], lanes[act.stream], marked)
+    if missing is not None and {missing.earlier.launch, missing.later.launch} <= set(at):
+        x, y = at[missing.earlier.launch] + CELL, lanes[missing.earlier.stream] + 16
+        to_x, to_y = at[missing.later.launch], lanes[missing.later.stream] + 16
+        shapes.append(Stroke(x, y, to_x, to_y, "missing", True, f"missing: {missing.call}"))
+        shapes.append(Words((x + to_x) / 2, (y + to_y) / 2 - 6, "no fence", "wrong", "middle"))
+    return Figure(width, 30 + len(lanes) * LANE, tuple(shapes))
+
+
+def _launch(act: Act, x: float, y: float, marked: Act | None) -> Iterator[Shape]:
+    state = act.state or "unknown"
+    here = marked is not None and act.launch == marked.launch
+    about = f"launch {act.launch} {act.kernel}, seq {act.seq}, {state}"
+    yield Box(x, y, CELL, 32, f"launch {state}{' marked' if here else ''}", about)
+    yield Words(x + CELL / 2, y + 14, fitting(f"{act.launch} {act.kernel}", CELL - 4), "strong", "middle")
+    yield Words(x + CELL / 2, y + 27, fitting(f"seq {act.seq}", CELL), "quiet", "middle")
+    if act.state != "finished":
+        yield Words(x + CELL / 2, y + 45, state, "wrong" if here else "quiet", "middle")
+
+
+def _fence(
+    found: FenceFact, acts: Sequence[Act], at: Mapping[int, float], lanes: Mapping[int, float]
+) -> Iterator[Shape]:
+    """From the last launch before the record to the first behind the wait, where both are drawn."""
+    if found.wait_seq is None:
+        return
+    before = [act for act in acts if act.stream == found.stream and act.ordinal <= found.ordinal]
+    behind = [act for act in acts if act.stream == found.wait_stream and act.seq > found.wait_seq]
+    if before and behind:
+        start, end = before[-1], behind[0]
+        about = f"fence {found.fence}: launch {end.launch} is ordered after launch {start.launch}"
+        y, to_y = lanes[start.stream] + 16, lanes[end.stream] + 16
+        yield Stroke(at[start.launch] + CELL, y, at[end.launch], to_y, "fence", True, about)

@@ -1,0 +1,82 @@
+"""The workspace: its bytes on one line, what a launch planned on a line of the same scale.
+
+    bytes    0 |              ####                                          | 876544
+    planned    |===========================================                 | 634880
+
+`#` live, `=` planned, from wherever it is drawn: a piece that long is what is looked for.
+"""
+
+from collections.abc import Iterator
+
+from tracert_analysis.report.drawings.figure import Box, Figure, Shape, Words, fitting
+from tracert_analysis.report.stories import WorkspaceStory
+
+WIDTH = 60
+LEFT, BAR = 90, 700
+SHOWN = 40
+"""Of live blocks the oldest so many are drawn in a figure."""
+
+
+def draw_workspace(story: WorkspaceStory) -> Iterator[str]:
+    """The lines of the drawing; none when the size is not known."""
+    capacity = story.capacity
+    if not capacity:
+        return
+    columns = [" "] * WIDTH
+    for block in story.live:
+        first = min(WIDTH - 1, block.offset * WIDTH // capacity)
+        last = min(WIDTH - 1, (block.offset + block.nbytes - 1) * WIDTH // capacity)
+        columns[first : last + 1] = "#" * (last + 1 - first)
+    yield f"bytes    0 |{''.join(columns)}| {capacity}"
+    if story.planned is not None:
+        long = max(1, min(WIDTH, -(-story.planned * WIDTH // capacity)))
+        yield f"planned    |{'=' * long}{' ' * (WIDTH - long)}| {story.planned}"
+
+
+def figure(story: WorkspaceStory) -> Figure | None:
+    """The ring laid straight, its live blocks with their launches, and below it what was planned."""
+    capacity = story.capacity
+    if not capacity:
+        return None
+
+    def wide(nbytes: int) -> float:
+        return BAR * min(1.0, max(0.0, nbytes / capacity))
+
+    shapes: list[Shape] = [
+        Words(LEFT - 8, 34, "workspace", "word", "end"),
+        Box(LEFT, 20, BAR, 20, "free", f"{capacity} bytes"),
+        Words(LEFT, 14, "0", "quiet"),
+        Words(LEFT + BAR, 14, f"{capacity} bytes", "quiet", "end"),
+    ]
+    for number, block in enumerate(story.live[:SHOWN]):
+        about = f"{block.nbytes} bytes at {block.offset}: launch {block.launch} ({block.kernel or 'unnamed'})"
+        kind = "wrong" if number == 0 else "held"
+        x = LEFT + wide(block.offset)
+        shapes.append(Box(x, 20, max(2.0, wide(block.nbytes)), 20, kind, about))
+        if number == 0:
+            room = LEFT + BAR - x
+            turned = room < BAR / 2
+            shapes.append(
+                Words(
+                    x + wide(block.nbytes) if turned else x,
+                    56,
+                    fitting(f"oldest: {about}", BAR - 10),
+                    "wrong",
+                    "end" if turned else "start",
+                )
+            )
+    if story.planned is not None:
+        shapes += [
+            Words(LEFT - 8, 82, "planned", "word", "end"),
+            Box(
+                LEFT, 68, max(2.0, wide(story.planned)), 20, "planned", f"{story.planned} bytes in one piece"
+            ),
+            Words(LEFT + 6, 82, f"{story.planned} bytes in one piece"),
+        ]
+    if story.room is not None:
+        shapes += [
+            Words(LEFT - 8, 112, "room", "word", "end"),
+            Box(LEFT, 98, max(2.0, wide(story.room)), 20, "room", f"the largest room: {story.room} bytes"),
+            Words(LEFT + 6, 112, f"{story.room} bytes: the largest piece that is free"),
+        ]
+    return Figure(LEFT + BAR + 10, 126, tuple(shapes))

@@ -1,0 +1,67 @@
+"""The access that breaks the rule, or what the host did in its stead, among the launches around it."""
+
+from collections.abc import Iterator
+
+from tracert_analysis.report.document import Block, Drawing, Fact, Facts, Section
+from tracert_analysis.report.drawings import streams
+from tracert_analysis.report.phrases import fence, place, when
+from tracert_analysis.report.report import Access, HostAct, Report
+
+
+def access(report: Report) -> Section:
+    """Who did it, for whom, and against which earlier act."""
+    title = "ACCESS THAT BREAKS THE RULE" if report.findings else "LAST LAUNCH TO START"
+    facts = tuple(_access(report.access)) if report.access is not None else ()
+    return Section("access", title, (Facts(facts), *_around(report, facts)))
+
+
+def host(report: Report) -> Section:
+    """What the host did, where no launch breaks the rule, and which launch it concerns."""
+    facts = tuple(_host(report.host)) if report.host is not None else ()
+    return Section("host", "WHAT THE HOST DID", (Facts(facts), *_around(report, facts)))
+
+
+def _access(found: Access) -> Iterator[Fact]:
+    act = found.act
+    if found.why:
+        yield Fact("which", found.why)
+    phase = f", {act.phase}, step {act.step}" if act.phase else ""
+    yield Fact("launch", f"{place(act)}{phase}, {when(act)}", (found.query,), "bad")
+    yield from _request(found.request, found.request_id)
+    if found.row is not None:
+        walks = f", walks {found.walked} entries" if found.walked is not None else ""
+        reads = f", reads positions {found.positions[0]}..{found.positions[1]}" if found.positions else ""
+        yield Fact("row", f"{found.row}, generation {found.generation}{walks}{reads}")
+    if found.other is not None:
+        yield Fact("against", f"{place(found.other)}, {when(found.other)}")
+        if found.other.stream != act.stream:
+            yield Fact("last fence", fence(found.fence, found.other), (found.fence_query,))
+
+
+def _host(found: HostAct) -> Iterator[Fact]:
+    yield Fact("event", f"{found.kind}, seq {found.seq}", (found.query,), "bad")
+    yield from _request(found.request, found.request_id)
+    if found.other is not None:
+        yield Fact("against", f"{place(found.other)}, {when(found.other)}")
+    if found.concerned is not None:
+        yield Fact("concerns", f"{place(found.concerned)}, {when(found.concerned)}")
+
+
+def _request(number: int | None, name: str | None) -> Iterator[Fact]:
+    if number is not None:
+        yield Fact("request", f"{number} ({name})" if name else str(number))
+
+
+def _around(report: Report, facts: tuple[Fact, ...]) -> Iterator[Block]:
+    """The drawing of the launches around the act, where there is a section for it to stand in."""
+    around = report.surroundings
+    if around is None or not facts:
+        return
+    act = report.access.act if report.access is not None else None
+    edge = around.missing
+    yield Facts((Fact("around it", "launches in the order of events, a column a stream", (around.query,)),))
+    yield Drawing(
+        "launches around the act in question, by stream, with the fences between them",
+        tuple(streams.draw(around, act, edge)),
+        streams.figure(around, act, edge),
+    )

@@ -1,0 +1,55 @@
+"""How good the evidence is, how to run it again, and the queries behind it all."""
+
+from collections.abc import Iterator
+
+from tracert_analysis.report.document import Fact, Facts, Listing, Section
+from tracert_analysis.report.report import Report
+
+
+def evidence(report: Report) -> Section:
+    """Which dump was read, how much of the history it has, and what it cannot say."""
+    return Section("evidence", "EVIDENCE", (Facts(tuple(_evidence(report))),))
+
+
+def reproduce(report: Report) -> Section:
+    """The command, the schedule that it asked for, and what else it takes."""
+    return Section("reproduce", "REPRODUCE", (Facts(tuple(_reproduce(report))),))
+
+
+def queries(report: Report) -> Section:
+    """The SQL behind each line."""
+    return Section(
+        "queries",
+        "QUERIES (tracert sql DUMP '...')",
+        tuple(Listing(query.id, query.about, query.sql) for query in report.queries),
+        folded=True,
+    )
+
+
+def _evidence(report: Report) -> Iterator[Fact]:
+    found = report.evidence
+    name, reason = report.dump.get("name"), report.dump.get("reason")
+    if name:
+        yield Fact("dump", f"{name}, written for: {reason}" if reason else str(name))
+    span = f", seq {found.first_seq} to {found.last_seq}" if found.first_seq is not None else ""
+    whole = "truncated: the end of the file is missing" if found.truncated else "not truncated"
+    yield Fact(
+        "window",
+        f"{found.events} events{span}; lost {found.lost}, torn {found.torn}; {whole}",
+        (found.query,),
+    )
+    if found.checked:
+        yield Fact("checked", ", ".join(f"{count} {what}" for what, count in found.checked.items()))
+    for number, item in enumerate(found.unknown):
+        yield Fact("unknown" if number == 0 else "", item, (), "bad")
+
+
+def _reproduce(report: Report) -> Iterator[Fact]:
+    yield Fact("command", report.reproduce.command or "not recorded")
+    if report.reproduce.schedule:
+        yield Fact("schedule", report.reproduce.schedule)
+    yield Fact(
+        "requests",
+        "the same ones, in the same order: a dump has the lengths of prompts and answers (events of kind "
+        "arrive and finish), not their text",
+    )

@@ -1,0 +1,89 @@
+"""A page: owners, writers, fence, what was looked for and not found, its lives, and the pages around it."""
+
+from collections.abc import Iterator
+
+from tracert_analysis.report.document import Block, Drawing, Fact, Facts, Section
+from tracert_analysis.report.drawings import lives, neighbours
+from tracert_analysis.report.facts import Touched
+from tracert_analysis.report.phrases import LISTED, fence, hold, named, page_name, positions, write
+from tracert_analysis.report.report import Report
+from tracert_analysis.report.sections.content import run
+from tracert_analysis.report.stories import PageStory
+
+
+def page(story: PageStory, report: Report) -> Section:
+    """The story of a page."""
+    return Section(f"page-{story.page}", f"PAGE {story.page}", tuple(_blocks(story, report)))
+
+
+def _blocks(story: PageStory, report: Report) -> Iterator[Block]:
+    yield Facts(tuple(_facts(story, report)))
+    first, last = report.evidence.first_seq or 0, report.evidence.last_seq or 1
+    name = str(story.page)
+    drawn = lives.draw(name, story.lives, first, last, report.moment)
+    if drawn:
+        yield Drawing(
+            f"lives of page {name}: held (=), retired (~), written (w), read (r), the act in question (!)",
+            tuple(drawn),
+            lives.figure(
+                name,
+                story.lives,
+                first,
+                last,
+                report.moment,
+                lambda life: named([life.owner or "unknown"], report.names),
+            ),
+        )
+    around = tuple(neighbours.draw(story, report.names))
+    if around:
+        yield Drawing(
+            f"pages around page {name}, who holds each, and the positions in question (^); keys and values "
+            "(k), rows of a snapshot (r), zeros (0), from the host tier (h), nobody's (.)",
+            around,
+            neighbours.figure(story, report.names),
+        )
+
+
+def _facts(story: PageStory, report: Report) -> Iterator[Fact]:
+    owners, written, fenced, lived, held_bytes, _, kernels = (*story.queries, *[0] * 7)[:7]
+    yield Fact("why", story.why)
+    if not story.occurs:
+        yield Fact("nothing", f"page {story.page} never occurs in the recorded window", (lived,))
+        return
+    also = f"; also held by {named(story.also_held_by, report.names)}" if story.also_held_by else ""
+    yield Fact("last owner", f"{hold(story.last_owner, 'life', report.names)}{also}", (owners,))
+    first = story.previous_owner is None and story.life == 1
+    previous = "none: this is its first life" if first else hold(story.previous_owner, "life", report.names)
+    yield Fact("previous owner", previous)
+    yield Fact("last writer", write(story.last_writer), (written,))
+    writer = story.last_writer.act if story.last_writer else None
+    told = "none needed: writer and reader are on one stream" if writer else "none needed: nobody wrote it"
+    if writer and story.needs_fence:
+        told = fence(story.last_fence, writer)
+    yield Fact("last fence", told, (fenced,))
+    if report.content is None or report.content.page != story.page:
+        for number, found in enumerate(story.runs[:LISTED]):
+            text = f"positions {positions(found.first, found.end)}: {run(found)}"
+            yield Fact("writers" if number == 0 else "", text, (held_bytes,))
+        if len(story.runs) > LISTED:
+            yield Fact("", f"and {len(story.runs) - LISTED} more runs of positions")
+    for number, life in enumerate(sorted({found.life for found in story.touched}, reverse=True)[:3]):
+        text = f"in {page_name(story.page, life)} {_touched(story, life)}"
+        yield Fact("touched" if number == 0 else "", text, (kernels,))
+    for number, item in enumerate(story.not_found):
+        yield Fact("not found" if number == 0 else "", item.text, (item.query,))
+
+
+def _touched(story: PageStory, life: int) -> str:
+    def listed(mode: str) -> str:
+        items = [found for found in story.touched if found.life == life and found.mode == mode]
+        more = f" and {len(items) - LISTED} more kernels" if len(items) > LISTED else ""
+        return ", ".join(map(_times, items[:LISTED])) + more
+
+    wrote, read = listed("write"), listed("read")
+    return f"written by {wrote or 'nobody'}; read by {read or 'nobody'}"
+
+
+def _times(found: Touched) -> str:
+    times = "once" if found.times == 1 else f"{found.times} times"
+    return f"{found.kernel} on {found.stream_name} {times}"

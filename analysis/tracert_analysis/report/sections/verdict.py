@@ -1,0 +1,50 @@
+"""The verdict: confidence, error, the missing call, fixes, and what the counterfactual says."""
+
+from collections.abc import Iterator
+
+from tracert_analysis.report.document import Fact, Facts, Section, Tone
+from tracert_analysis.report.facts import Edge
+from tracert_analysis.report.phrases import place
+from tracert_analysis.report.report import ErrorFact, Report
+
+
+def verdict(report: Report) -> Section:
+    """What somebody at three in the morning reads first."""
+    return Section("verdict", "", (Facts(tuple(_facts(report))),))
+
+
+def _facts(report: Report) -> Iterator[Fact]:
+    found = report.verdict
+    name = f"{found.code} {found.name}, " if found.code else ""
+    tone: Tone = "bad" if found.code else "plain"
+    yield Fact("verdict", f"{name}confidence: {found.confidence}", (found.query,), tone)
+    if report.error is not None:
+        yield from _error(report.error)
+    if found.missing_edge is not None:
+        yield from _edge(found.missing_edge)
+    for number, fix in enumerate(found.fix):
+        yield Fact("fix" if number == 0 else "", f"{number + 1}. {fix}", (), "good")
+    if found.counterfactual:
+        yield Fact("counterfactual", found.counterfactual)
+    if found.code:
+        yield Fact("more", f"tracert explain {found.code}", (), "quiet")
+
+
+def _error(error: ErrorFact) -> Iterator[Fact]:
+    at = f", learnt at {error.observed_at}" if error.observed_at else ""
+    yield Fact("error", f"{error.code} {error.name} {error.message!r}{at}")
+    yield Fact("misleading" if error.misleading else "", error.remark)
+    if error.detail:
+        yield Fact("", ", ".join(f"{name}={value}" for name, value in error.detail.items()))
+
+
+def _edge(edge: Edge) -> Iterator[Fact]:
+    earlier, later = edge.earlier, edge.later
+    yield Fact("missing edge", f"{place(earlier)} -> {place(later)}", (), "bad")
+    between = f"after launch {earlier.launch}, before launch {later.launch}"
+    yield Fact("missing call", f"{edge.call}   {between}", (), "good")
+    name = earlier.stream_name
+    known = (
+        f"{name} up to number {edge.reaches}, not {earlier.ordinal}" if edge.reaches else f"nothing on {name}"
+    )
+    yield Fact("known order", f"launch {later.launch} is ordered after {known}", (edge.query,))

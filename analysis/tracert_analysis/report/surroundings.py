@@ -1,0 +1,84 @@
+"""The launches around the act in question: a few of each stream that matters, and the fences between them."""
+
+from tracert_analysis.report.acts import COLUMNS, Acts
+from tracert_analysis.report.facts import Act, Edge, FenceFact
+from tracert_analysis.report.questions import Questions
+from tracert_analysis.report.stories import Surroundings
+
+SHOWN = 12
+"""So many launches at most."""
+BEFORE, BEHIND = 2, 2
+"""Launches of an act's own stream that are shown before and behind it."""
+STREAMS = 4
+
+# Of the streams of the two acts their neighbours there, of the others those that lie between.
+LAUNCHES = f"""
+SELECT {COLUMNS} FROM launch
+WHERE stream = $stream AND ordinal BETWEEN $first AND $last
+    OR stream = $other_stream AND ordinal BETWEEN $other_first AND $other_last
+    OR stream NOT IN ($stream, $other_stream) AND seq BETWEEN $from AND $to
+ORDER BY seq LIMIT 200"""
+
+FENCES = """
+SELECT fence, stream, ordinal, record_seq, wait_stream, wait_seq, passed_seq,
+    stream = $stream AND ordinal >= $ordinal AS covers
+FROM fence WHERE wait_seq BETWEEN $from AND $to AND record_seq BETWEEN $from AND $to
+ORDER BY record_seq LIMIT 24"""
+
+
+def surroundings(
+    questions: Questions, acts: Acts, act: Act | None, other: Act | None, edge: Edge | None
+) -> Surroundings | None:
+    """What is drawn around `act`, and around the act that it should be ordered after."""
+    if act is None:
+        return None
+    other = other or act
+    early, late = sorted((act, other), key=lambda found: found.seq)
+    told = questions.ask(
+        f"launches around launch {act.launch}",
+        LAUNCHES,
+        **{
+            "stream": early.stream,
+            "first": early.ordinal - BEFORE,
+            "last": early.ordinal + BEHIND,
+            "other_stream": late.stream,
+            "other_first": late.ordinal - BEFORE,
+            "other_last": late.ordinal + BEHIND,
+            "from": early.seq,
+            "to": late.seq,
+        },
+    )
+    found = _nearest([acts.act(row) for row in told.rows], early, late)
+    streams = dict.fromkeys(sorted({one.stream for one in found}))
+    fences = questions.ask(
+        f"fences between the launches around launch {act.launch}",
+        FENCES,
+        **{
+            "stream": early.stream,
+            "ordinal": early.ordinal,
+            "from": min((one.seq for one in found), default=act.seq),
+            "to": max((one.seq for one in found), default=act.seq),
+        },
+    )
+    return Surroundings(
+        streams=tuple((stream, acts.stream_name(stream)) for stream in list(streams)[:STREAMS]),
+        launches=tuple(found),
+        fences=tuple(FenceFact(**row) for row in fences.rows),
+        missing=edge,
+        query=told.query,
+    )
+
+
+def _nearest(found: list[Act], early: Act, late: Act) -> list[Act]:
+    """The two acts and of the others the nearest, in order of seq; each launch and the streams drawn once."""
+    once = {act.launch: act for act in found}
+    kept = {early.stream, late.stream}
+    kept |= set(sorted({act.stream for act in found} - kept)[: STREAMS - len(kept)])
+
+    def distance(act: Act) -> tuple[bool, int]:
+        return act.launch not in (early.launch, late.launch), min(
+            abs(act.seq - early.seq), abs(act.seq - late.seq)
+        )
+
+    nearest = sorted((act for act in once.values() if act.stream in kept), key=distance)[:SHOWN]
+    return sorted(nearest, key=lambda act: act.seq)
