@@ -8,6 +8,8 @@ from typing import Final, Literal
 
 import torch
 
+from tracert_kernels.kv_names import KvType
+
 Covers = Literal["valid", "page"]
 """Which positions of the pages that it walks attention loads.
 
@@ -21,8 +23,6 @@ SCALE_BYTES: Final = 4
 FP8_MAX: Final = 448.0
 """The largest e4m3 number; what is larger is stored as this, for some casts make NaN of it."""
 INT8_MAX: Final = 127.0
-
-KvType = Literal["fp32", "bf16", "fp16", "fp8", "int8"]
 
 KV_TYPES: Final[dict[KvType, torch.dtype]] = {
     "fp32": torch.float32,

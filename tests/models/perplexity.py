@@ -5,7 +5,8 @@ from pathlib import Path
 
 import torch
 from torch.nn.functional import cross_entropy, kl_div
-from tracert_kernels.kv_types import KV_TYPES, KvType, stored_width
+from tracert_kernels.kv_names import KvType
+from tracert_kernels.kv_types import KV_TYPES, stored_width
 
 from tracert.models.batch import Batch
 from tracert.models.decoder import Decoder

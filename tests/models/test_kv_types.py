@@ -1,5 +1,5 @@
 import pytest
-from tracert_kernels.kv_types import KvType
+from tracert_kernels.kv_names import KvType
 
 from tests.models.perplexity import TEXT, divergence, logits_over_pages, perplexity
 from tracert.models.fetch import ModelSource

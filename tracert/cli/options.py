@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 import msgspec
 import typer
+from tracert_kernels.kv_names import KvTypeOption
 
 UNITS = {"K": 2**10, "M": 2**20, "G": 2**30}
 
@@ -41,7 +42,7 @@ class EngineOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     kv_pages: Annotated[int | None, "KV pages, the reserved one included", COUNT] = None
     kv_memory: Annotated[str, "memory for KV pages when --kv-pages is not given"] = "512M"
     kv_dtype: Annotated[
-        Literal["auto", "fp32", "bf16", "fp16", "fp8", "int8"],
+        KvTypeOption,
         "type of KV pages; auto: the weights'; fp8 is e4m3, int8 has a scale a token and head",
     ] = "auto"
     max_model_len: Annotated[

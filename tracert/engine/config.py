@@ -1,9 +1,9 @@
 """What an engine is built from: sizes and policies, validated once."""
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import get_args
 
-from tracert_kernels.kv_types import KvType
+from tracert_kernels.kv_names import KvTypeOption
 
 from tracert.memory.prefix_cache import PrefixCacheKind
 from tracert.memory.stale_pages import StalePagesKind
@@ -24,7 +24,7 @@ class EngineConfig:
     max_num_batched_tokens: int = 2048
     max_prefill_tokens: int = 2048
     max_waiting: int = 1024
-    kv_dtype: KvType | Literal["auto"] = "auto"
+    kv_dtype: KvTypeOption = "auto"
     """What pages hold; `auto`: what the model computes in."""
     prefix_cache: PrefixCacheKind = "hash"
     workspace: int | None = None
@@ -71,16 +71,14 @@ class EngineConfig:
         for name in ("retain", "host_slots", "snapshots"):
             if getattr(self, name) < 0:
                 raise ConfigError(f"{name} is {getattr(self, name)}; it must be 0, for none, or more")
-        if self.stale_pages not in get_args(StalePagesKind):
-            known = " or ".join(get_args(StalePagesKind))
-            raise ConfigError(f"stale_pages is {self.stale_pages!r}; it must be {known}")
-        if self.kv_dtype not in ("auto", *get_args(KvType)):
-            raise ConfigError(
-                f"kv_dtype is {self.kv_dtype!r}; it must be auto, fp32, bf16, fp16, fp8 or int8"
-            )
-        if self.prefix_cache not in get_args(PrefixCacheKind):
-            known = " or ".join(get_args(PrefixCacheKind))
-            raise ConfigError(f"prefix_cache is {self.prefix_cache!r}; it must be {known}")
+        self._check_word("stale_pages", get_args(StalePagesKind))
+        self._check_word("kv_dtype", get_args(KvTypeOption))
+        self._check_word("prefix_cache", get_args(PrefixCacheKind))
+
+    def _check_word(self, name: str, known: tuple[str, ...]) -> None:
+        value = getattr(self, name)
+        if value not in known:
+            raise ConfigError(f"{name} is {value!r}; it must be {', '.join(known[:-1])} or {known[-1]}")
 
     @property
     def context_limit(self) -> int:

@@ -10,10 +10,10 @@ is thrown away.
 """
 
 import secrets
-from typing import Literal
 
 from tracert_kernels.dispatch import Kernels
-from tracert_kernels.kv_types import KV_TYPES, KvType
+from tracert_kernels.kv_names import KvTypeOption
+from tracert_kernels.kv_types import KV_TYPES
 
 from tracert.device.device import Device, Launch
 from tracert.engine.answers import drawn_tokens, no_workspace, not_committed, queue_full, refusal
@@ -310,9 +310,7 @@ class Engine:
         self.audit()
 
 
-def kv_layout(
-    model: Decoder, page_size: int, pages: int, kv_dtype: KvType | Literal["auto"] = "auto"
-) -> KvLayout:
+def kv_layout(model: Decoder, page_size: int, pages: int, kv_dtype: KvTypeOption = "auto") -> KvLayout:
     """How the keys and values of a model lie in `pages` pages. LayoutError when they cannot.
 
     With `auto`, pages hold what the model computes in.
