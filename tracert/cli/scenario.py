@@ -41,6 +41,9 @@ def run_scenario(
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of the device's random schedule.")] = 1,
     schedule: Annotated[str | None, typer.Option(help="Another schedule, for instance replay:...")] = None,
+    guard: Annotated[
+        bool, typer.Option("--guard/--no-guard", help="Let kernels check what they follow and compute.")
+    ] = False,
     model: Annotated[str, typer.Option(help="tiny-random needs no download.")] = "tiny-random",
     dump: Annotated[Path | None, typer.Option(help="Where the dump goes.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="The outcome as JSON.")] = False,
@@ -61,6 +64,7 @@ def run_scenario(
         schedule=schedule or f"random:{seed}",
         model=model,
         dump=dump,
+        options={"guard": True} if guard else None,
     )
     if as_json:
         if not tokens:

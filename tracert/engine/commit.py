@@ -99,7 +99,8 @@ def _words(check: Check, row: int, seen: Seen | None) -> str:
         return WORDS[check]
     if check == "pages" and seen.bad is not None:
         index, page = seen.bad
-        return f"entry {index} of row {row} names {page}, which is no page, and the kernels left the row out"
+        what = "which is nobody's page" if page == 0 else "which is no page"
+        return f"entry {index} of row {row} names {page}, {what}, and the kernels left the row out"
     if check == "row":
         index, page = seen.entries[0]
         return f"entry {index} of row {row} named page {page} to the kernels, which is not what was published"
