@@ -16,7 +16,11 @@ CREATE = re.compile(r"CREATE (TABLE|VIEW|MACRO) \"?(\w+)\"?(?:\((.*?)\))?( AS TA
 COLUMN = re.compile(r"\s+\"?(\w+)\"?(?: (.+?))?,?$")
 COMMENT = re.compile(r"\s*-- ?(.*)$")
 
-FOLDERS = {"tables": library.TABLES, "views": library.STATE + library.ACCESS, "macros": library.MACROS}
+FOLDERS = {
+    "tables": library.TABLES,
+    "views": library.STATE + library.DOUBT + library.ACCESS,
+    "macros": library.MACROS,
+}
 
 
 class Column(NamedTuple):

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 import duckdb
 import numpy as np
 
+from tracert_analysis import library
 from tracert_analysis.provenance import Act, Blemish, Load, Move, Offload, Provenance, Reads, Write
 
 POSITIONS_MAX = 8192
@@ -59,7 +60,8 @@ ORDER BY 1, 2, 3"""
 
 
 def fill_blemishes(connection: duckdb.DuckDBPyConnection) -> None:
-    """Fill `_blemish` from `_touch`, `_use` and the events."""
+    """Create `_doubtful` and `_blemish`, and fill them from `_touch`, `_use` and the events."""
+    library.create_doubt(connection)
     size, known_from, complete = connection.execute(
         "SELECT page_size, known_from, complete FROM _window"
     ).fetchall()[0]

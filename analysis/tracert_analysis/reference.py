@@ -29,6 +29,7 @@ def entries() -> list[Described]:
     connection = duckdb.connect()
     library.create_tables(connection)
     library.create_state(connection)
+    library.create_doubt(connection)
     library.create_access(connection)
     return [typed(connection, entry) for entry in commented(described())]
 

@@ -1,6 +1,8 @@
 -- Lives of pages in which a launch may have met bytes that it must not, with the first launch that may. All that were
 -- met are among them; a history without whole-page kernels, copies and holes has hardly any, and is looked at no more.
-CREATE VIEW _doubtful AS
+CREATE TABLE _doubtful (page UINTEGER, life UINTEGER, seq UBIGINT);
+
+INSERT INTO _doubtful
 WITH RECURSIVE
     -- What put bytes into a life by explicit extents.
     put AS (SELECT page, life, first, "end", seq, source FROM _extent WHERE mode = 'write'),

@@ -1,5 +1,12 @@
 -- The rows of `_blemish` as sentences need them: who read, where, for whom, and whether it visibly went wrong.
-CREATE TABLE _met AS
+CREATE TABLE _met (
+    kind VARCHAR, page UINTEGER, life UINTEGER, first UBIGINT, "end" UBIGINT, seq UBIGINT, origin_seq UBIGINT,
+    origin_page UINTEGER, origin_life UINTEGER, origin_class VARCHAR, via_seq UBIGINT, clear_seq UBIGINT,
+    launch UBIGINT, stream USMALLINT, step UBIGINT, row USMALLINT, generation UINTEGER, request UBIGINT,
+    reader VARCHAR, place VARCHAR, observed BOOLEAN
+);
+
+INSERT INTO _met
 WITH
     reader AS (
         SELECT b.*, l.launch, l.stream, l.step, t.row, t.generation, n.request,

@@ -1,0 +1,47 @@
+"""What is left out because it can have no rows."""
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tracert_analysis import library
+
+from tests.analysis.findings.test_bytes import anything
+from tests.analysis.findings.test_rules import FAULTS, served
+from tests.analysis.history import History
+from tests.some import a_few
+
+HISTORIES: list[Callable[[], History]] = [
+    partial(served, "no waits", 0),
+    partial(anything, 0),
+    *(partial(served, fault, 1) for fault in FAULTS if fault != "sound"),
+    *(partial(anything, seed) for seed in range(1, 20)),
+]
+TABLES = (
+    *("fence", "_doubtful", "_met", "_unordered_publish", "_loose", "_near", "_past_row", "_hit"),
+    "finding",
+)
+
+
+def told(history: History, folder: Path) -> dict[str, list[Any]]:
+    """The rows of what may be left out."""
+    connection = history.read(folder).connection
+    return {name: sorted(connection.execute(f"FROM {name}").fetchall(), key=str) for name in TABLES}
+
+
+def test_each_finding_says_what_it_needs() -> None:
+    """None is planned for nothing."""
+    assert set(library.FINDINGS) <= set(library.NEEDS)
+
+
+@pytest.mark.parametrize("history", a_few(2, HISTORIES))
+def test_what_is_left_out_would_have_no_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, history: Callable[[], History]
+) -> None:
+    """With nothing left out every table has the same rows."""
+    found = told(history(), tmp_path)
+    monkeypatch.setattr(library, "NEEDS", {})
+    assert told(history(), tmp_path) == found
+    assert found["finding"]
