@@ -13,6 +13,17 @@ import openai
 
 TRACERT = [sys.executable, "-c", "from tracert.cli.main import main; main()"]
 LOAD_SECONDS = 120
+REFUSED = [
+    (["--kv-pages", "1"], "--kv-pages"),
+    (["--kv-memory", "1K"], "--kv-memory"),
+    (["--fault", "gremlins"], "ninfer-unordered-publish"),
+    (["--schedule", "chaos"], "random:SEED"),
+    (["--page-size", "24"], "32"),
+    (["--record-dir", "/proc/nowhere"], "/proc/nowhere"),
+    (["--device", "cuda", "--schedule", "fifo"], "--device cpu"),
+    (["--ring-events", "1024"], "--ring-events 131072"),
+]
+"""Options that no engine can have, and a part of the line that says what can be done."""
 
 
 class Server:

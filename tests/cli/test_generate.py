@@ -3,10 +3,12 @@
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
+
+from tests.cli.serving import REFUSED
+from tracert.cli.main import run
 
 GENERATE = [
     *(sys.executable, "-c", "from tracert.cli.main import main; main()"),
@@ -28,6 +30,19 @@ def test_nothing_is_left_when_nothing_broke(options: list[str], code: int, tmp_p
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize(("options", "says"), REFUSED)
+def test_what_no_engine_can_have_is_one_line(
+    options: list[str], says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Exit code 1, one line on standard error that names what to do, nothing left behind."""
+    assert run(["generate", "hi", "--model", "tiny-random", "--record-dir", str(tmp_path), *options]) == 1
+    captured = capsys.readouterr()
+    assert (captured.out, len(captured.err.splitlines())) == ("", 1)
+    assert captured.err.startswith("tracert: ")
+    assert says in captured.err
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_reader_that_goes_away_is_no_failure(tmp_path: Path) -> None:
     """`| head` ends it in silence: no error, no dump, no ring."""
     command = [*GENERATE, "--record-dir", str(tmp_path), "--max-tokens", "500"]
@@ -43,12 +58,13 @@ def test_a_reader_that_goes_away_is_no_failure(tmp_path: Path) -> None:
 
 def test_ctrl_c_is_no_failure(tmp_path: Path) -> None:
     """Exit code 130, no dump, no ring."""
-    command = [*GENERATE, "--record-dir", str(tmp_path), "--max-tokens", "900"]
+    # So many that the answer can't end before the signal comes.
+    many = ("--max-tokens", "60000", "--max-model-len", "65000", "--kv-pages", "4096")
+    command = [*GENERATE, "--record-dir", str(tmp_path), *many]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stderr is not None
         process.stdout.read(1)
-        time.sleep(0.05)
         process.send_signal(signal.SIGINT)
         process.stdout.read()
         assert process.wait(timeout=60) == 130
