@@ -22,6 +22,7 @@ STATE = (
     "request",
     "fence",
     "launch",
+    "_act",
     "_use",
     "_extent",
     "row_content",

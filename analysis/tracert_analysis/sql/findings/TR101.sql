@@ -6,7 +6,7 @@ WITH
             greatest(x.first, y.first) AS first, least(x.end, y.end) AS "end"
         FROM _loose AS o
         JOIN _near AS y ON o.seq = y.seq
-        JOIN launch AS l ON y.seq = l.seq
+        JOIN _act AS l ON y.seq = l.seq
         JOIN _near AS x
             ON x.page = y.page AND x.life = y.life AND x.seq < y.seq AND x.stream = o.other_stream
             AND x.first < y.end AND y.first < x.end AND (x.mode = 'write' OR y.mode = 'write')
@@ -40,13 +40,13 @@ SELECT
     b.generation,
     t.request,
     late.launch,
-    late.stream,
+    late.on_stream AS stream,
     early.launch AS other_launch,
-    early.stream AS other_stream,
+    early.on_stream AS other_stream,
     b.other_seq
 FROM broken AS b
-JOIN launch AS late ON b.seq = late.seq
-JOIN launch AS early ON b.other_seq = early.seq
+JOIN _act AS late ON b.seq = late.seq
+JOIN _act AS early ON b.other_seq = early.seq
 JOIN _stream AS late_name ON late.stream = late_name.stream
 JOIN _stream AS early_name ON early.stream = early_name.stream
 LEFT JOIN _tenancy AS t ON b.row = t.row AND b.generation = t.generation

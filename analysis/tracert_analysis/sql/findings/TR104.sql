@@ -2,7 +2,7 @@
 WITH
     clears AS (
         SELECT x.page, x.life, x.first, x.end, l.seq, l.launch, l.stream, l.ordinal, l.clock
-        FROM _extent AS x JOIN launch AS l ON x.seq = l.seq WHERE x.source = 'clear' AND x.life > 0
+        FROM _extent AS x JOIN _act AS l ON x.seq = l.seq WHERE x.source = 'clear' AND x.life > 0
     ),
     touched AS (
         SELECT page, life, stream, min(first_seq) AS first_seq, max(last_seq) AS last_seq
@@ -28,7 +28,7 @@ WITH
         FROM clears AS c
         ASOF JOIN (SELECT DISTINCT page, life FROM touched) AS p ON c.page = p.page AND c.life > p.life
         JOIN touched AS t ON t.page = p.page AND t.life = p.life
-        JOIN launch AS l ON t.last_seq = l.seq
+        JOIN _act AS l ON t.last_seq = l.seq
         WHERE t.stream <> c.stream AND t.last_seq < c.seq AND c.clock[t.stream + 1] < l.ordinal
         UNION ALL
         -- The life itself is touched without order: by what the clear comes after, or what comes after the clear.
@@ -38,7 +38,7 @@ WITH
             CASE WHEN y.clears THEN x.row ELSE y.row END, CASE WHEN y.clears THEN x.generation ELSE y.generation END
         FROM _loose AS o
         JOIN _near AS y ON o.seq = y.seq
-        JOIN launch AS l ON y.seq = l.seq
+        JOIN _act AS l ON y.seq = l.seq
         JOIN _near AS x
             ON x.page = y.page AND x.life = y.life AND x.seq < y.seq AND x.stream = o.other_stream
             AND x.first < y.end AND y.first < x.end AND (x.clears OR y.clears)
@@ -49,7 +49,7 @@ WITH
             'next', n.page, t.life, 0, w.page_size, t.first_seq, t.first_seq, n.seq, n.life, NULL, NULL, NULL
         FROM next_life AS n
         JOIN touched AS t ON t.page = n.page AND t.life = n.next
-        JOIN launch AS l ON t.first_seq = l.seq
+        JOIN _act AS l ON t.first_seq = l.seq
         CROSS JOIN _window AS w
         WHERE t.stream <> n.stream AND t.first_seq > n.seq AND l.clock[n.stream + 1] < n.ordinal
         UNION ALL
@@ -101,13 +101,13 @@ SELECT
     b.generation,
     t.request,
     late.launch,
-    late.stream,
+    late.on_stream AS stream,
     early.launch AS other_launch,
-    early.stream AS other_stream,
+    early.on_stream AS other_stream,
     b.early_seq AS other_seq
 FROM first_broken AS b
-JOIN launch AS late ON b.late_seq = late.seq
-JOIN launch AS early ON b.early_seq = early.seq
+JOIN _act AS late ON b.late_seq = late.seq
+JOIN _act AS early ON b.early_seq = early.seq
 JOIN _stream AS late_name ON late.stream = late_name.stream
 JOIN _stream AS early_name ON early.stream = early_name.stream
 LEFT JOIN _met AS m ON b.reason = 'wiped' AND m.kind = 'wiped' AND m.page = b.page AND m.life = b.life

@@ -68,12 +68,12 @@ SELECT
     b.generation,
     t.request,
     late.launch,
-    late.stream,
+    late.on_stream AS stream,
     NULL AS other_launch,
     NULL AS other_stream,
     coalesce(nullif(b.from_seq, 0), b.alloc_seq) AS other_seq
 FROM broken AS b
-JOIN launch AS late ON b.seq = late.seq
+JOIN _act AS late ON b.seq = late.seq
 JOIN _stream AS late_name ON late.stream = late_name.stream
 LEFT JOIN _tenancy AS t ON b.row = t.row AND b.generation = t.generation
 CROSS JOIN _window AS w

@@ -35,8 +35,8 @@ WITH
     broken AS (
         SELECT p.*
         FROM pairs AS p
-        JOIN launch AS late ON p.first_seq = late.seq
-        JOIN launch AS early ON p.other_seq = early.seq
+        JOIN _act AS late ON p.first_seq = late.seq
+        JOIN _act AS early ON p.other_seq = early.seq
         WHERE late.clock[early.stream + 1] < early.ordinal
         QUALIFY row_number() OVER (PARTITION BY p.page, p.life ORDER BY p.first_seq, p.other_seq DESC) = 1
     )
@@ -59,13 +59,13 @@ SELECT
     u.generation,
     u.request,
     late.launch,
-    late.stream,
+    late.on_stream AS stream,
     early.launch AS other_launch,
-    early.stream AS other_stream,
+    early.on_stream AS other_stream,
     b.other_seq
 FROM broken AS b
-JOIN launch AS late ON b.first_seq = late.seq
-JOIN launch AS early ON b.other_seq = early.seq
+JOIN _act AS late ON b.first_seq = late.seq
+JOIN _act AS early ON b.other_seq = early.seq
 JOIN _stream AS late_name ON late.stream = late_name.stream
 JOIN _stream AS early_name ON early.stream = early_name.stream
 LEFT JOIN page_life AS p ON b.page = p.page AND b.previous = p.life

@@ -35,13 +35,13 @@ SELECT
     b.generation,
     NULL AS request,
     late.launch,
-    late.stream,
+    late.on_stream AS stream,
     NULL AS other_launch,
     NULL AS other_stream,
     b.reader_seq AS other_seq
 FROM broken AS b
-JOIN launch AS late ON b.seq = late.seq
+JOIN _act AS late ON b.seq = late.seq
 JOIN _stream AS late_name ON late.stream = late_name.stream
-JOIN launch AS reader ON b.reader_seq = reader.seq
+JOIN _act AS reader ON b.reader_seq = reader.seq
 JOIN _stream AS reader_name ON reader.stream = reader_name.stream
 CROSS JOIN _window AS w

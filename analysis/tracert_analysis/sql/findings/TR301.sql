@@ -40,12 +40,12 @@ SELECT
     m.launch,
     m.stream,
     x.launch AS other_launch,
-    x.stream AS other_stream,
+    x.on_stream AS other_stream,
     m.origin_seq AS other_seq
 FROM _met AS m
-JOIN launch AS x ON m.origin_seq = x.seq
+JOIN _act AS x ON m.origin_seq = x.seq
 JOIN _stream AS n ON x.stream = n.stream
-LEFT JOIN launch AS v ON m.via_seq = v.seq
+LEFT JOIN _act AS v ON m.via_seq = v.seq
 LEFT JOIN _stream AS vn ON v.stream = vn.stream
 LEFT JOIN saved AS s ON x.launch = s.launch
 LEFT JOIN owned AS o ON m.page = o.page AND m.life = o.life

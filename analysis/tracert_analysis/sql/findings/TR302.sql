@@ -23,7 +23,7 @@ SELECT
     v.stream AS other_stream,
     m.via_seq AS other_seq
 FROM _met AS m
-LEFT JOIN launch AS v ON m.via_seq = v.seq
+LEFT JOIN _act AS v ON m.via_seq = v.seq
 LEFT JOIN _stream AS n ON v.stream = n.stream
 CROSS JOIN _window AS w
 WHERE m.kind = 'unwritten'

@@ -21,7 +21,7 @@ WITH
             ON b.class = 'copy' AND b.page = p.to_page AND b.life = p.to_life AND b.seq > p.seq
             AND coalesce(b.seq < p.done_seq, true) AND b.source_page = p.page AND b.source_life = p.life
             AND b.source_first + p.to_first = p.first + b.first AND b.first < p.to_end AND p.to_first < b.end
-        JOIN launch AS l ON b.seq = l.seq
+        JOIN _act AS l ON b.seq = l.seq
         -- Since when the host knows that the copy has executed.
         LEFT JOIN LATERAL (
             SELECT min(h.from_seq) AS from_seq FROM _host AS h
@@ -53,7 +53,7 @@ WITH
         FROM plans AS p
         JOIN byte_write AS b
             ON b.page = p.page AND b.life = p.life AND b.seq > p.seq AND b.first < p.end AND p.first < b.end
-        JOIN launch AS l ON b.seq = l.seq
+        JOIN _act AS l ON b.seq = l.seq
         LEFT JOIN carried AS c ON c.plan_seq = p.seq AND c.page = p.page AND c.life = p.life AND c.to_page = p.to_page
         WHERE CASE
             WHEN c.seq IS NULL THEN coalesce(b.seq < p.done_seq, true)
@@ -97,14 +97,14 @@ SELECT
     NULL AS row,
     NULL AS generation,
     NULL AS request,
-    coalesce(x.launch, c.launch) AS launch,
-    coalesce(x.stream, c.stream) AS stream,
+    CASE WHEN x.seq IS NULL THEN c.launch ELSE x.launch END AS launch,
+    CASE WHEN x.seq IS NULL THEN c.stream ELSE x.on_stream END AS stream,
     CASE WHEN x.seq IS NOT NULL THEN c.launch END AS other_launch,
     CASE WHEN x.seq IS NOT NULL THEN c.stream END AS other_stream,
     b.seq AS other_seq
 FROM first_broken AS b
-LEFT JOIN launch AS c ON b.copy_seq = c.seq
+LEFT JOIN _act AS c ON b.copy_seq = c.seq
 LEFT JOIN _stream AS cn ON c.stream = cn.stream
-LEFT JOIN launch AS x ON b.write_seq = x.seq
+LEFT JOIN _act AS x ON b.write_seq = x.seq
 LEFT JOIN _stream AS xn ON x.stream = xn.stream
 CROSS JOIN _window AS w

@@ -27,8 +27,8 @@ WITH
         JOIN written AS w
             ON r.page = w.page AND r.life = w.life AND w.stream <> r.stream AND w.first_seq < r.seq
             AND w.first < r.positions
-        JOIN launch AS late ON r.seq = late.seq
-        JOIN launch AS early
+        JOIN _act AS late ON r.seq = late.seq
+        JOIN _act AS early
             ON early.seq = CASE WHEN w.last_seq < r.seq THEN w.last_seq ELSE w.first_seq END
         WHERE late.clock[early.stream + 1] < early.ordinal
     ),
@@ -65,13 +65,13 @@ SELECT
     b.generation,
     b.request,
     late.launch,
-    late.stream,
+    late.on_stream AS stream,
     early.launch AS other_launch,
-    early.stream AS other_stream,
+    early.on_stream AS other_stream,
     coalesce(early.seq, b.hit_seq) AS other_seq
 FROM broken AS b
-JOIN launch AS late ON b.seq = late.seq
+JOIN _act AS late ON b.seq = late.seq
 JOIN _stream AS late_name ON late.stream = late_name.stream
-LEFT JOIN launch AS early ON b.writer_seq = early.seq
+LEFT JOIN _act AS early ON b.writer_seq = early.seq
 LEFT JOIN _stream AS early_name ON early.stream = early_name.stream
 CROSS JOIN _window AS w

@@ -1,5 +1,6 @@
 -- The first fence that covers the last write of a page: what waits for it, or knows it passed, is ordered after the
--- write. Where none covers it, the last fence before. No row when the writer's stream has no fence. Columns: page,
+-- write. Where none covers it, the last fence before. No row when the writer's stream has no fence, or when it has
+-- no stream. Columns: page,
 -- life, writer, fence, stream, ordinal, record_seq, wait_seq, wait_stream, passed_seq, covers.
 CREATE MACRO last_fence(page) AS TABLE
 SELECT
@@ -7,7 +8,7 @@ SELECT
     f.passed_seq, f.ordinal >= w.ordinal AS covers
 FROM (
     SELECT s.page, s.life, l.launch, l.stream, l.ordinal
-    FROM _span AS s JOIN launch AS l ON s.last_seq = l.seq
+    FROM _span AS s JOIN _act AS l ON s.last_seq = l.seq
     WHERE s.page = page AND s.mode = 'write'
     ORDER BY s.last_seq DESC LIMIT 1
 ) AS w

@@ -1,7 +1,7 @@
--- The launch that wrote a page last, in program order. One row; from the last facts of the page where the history
+-- The launch that wrote a page last, in program order, or the actor that did without one. One row; from the last facts of the page where the history
 -- doesn't tell. `page_bytes(page)` says it for each position. Columns: page, life, launch, seq, stream, ordinal, kernel,
 -- row, request, state, source (history or page_state), first, end (the positions that it wrote; null from page_state),
--- class (kv, rows, zero, copy or host).
+-- class (kv, rows, zero, copy or host), actor (host or external:NAME where no launch wrote it; null for a launch).
 CREATE MACRO last_writer(page) AS TABLE
 WITH
     written AS (
@@ -12,13 +12,17 @@ WITH
     latest AS (SELECT w.page, w.life, w.seq FROM written AS w ORDER BY w.seq DESC LIMIT 1),
     told AS (
         SELECT
-            w.page, w.life, l.launch, l.seq, l.stream, l.ordinal, l.kernel, t.row, n.request, l.state,
+            w.page, w.life, l.launch, l.seq, l.on_stream AS stream,
+            CASE WHEN l.launch IS NOT NULL THEN l.ordinal END AS ordinal,
+            CASE WHEN l.launch IS NOT NULL THEN l.kernel END AS kernel, t.row, n.request, l.state,
             'history' AS source,
             (SELECT min(b.first) FROM byte_write AS b WHERE b.page = page AND b.seq = w.seq) AS first,
             (SELECT max(b.end) FROM byte_write AS b WHERE b.page = page AND b.seq = w.seq) AS "end",
-            (SELECT min(b.class) FROM byte_write AS b WHERE b.page = page AND b.seq = w.seq) AS class
+            (SELECT min(b.class) FROM byte_write AS b WHERE b.page = page AND b.seq = w.seq) AS class,
+            o.actor
         FROM latest AS w
-        JOIN launch AS l ON w.seq = l.seq
+        JOIN _act AS l ON w.seq = l.seq
+        LEFT JOIN _outside AS o ON w.seq = o.seq
         LEFT JOIN _touch AS t
             ON w.page = t.page AND w.life = t.life AND t.mode = 'write' AND t.stream = l.stream AND t.last_seq = w.seq
         LEFT JOIN _tenancy AS n ON t.row = n.row AND t.generation = n.generation
@@ -27,7 +31,7 @@ WITH
     state AS (
         SELECT
             s.page, s.writer_life, s.writer, s.writer_seq, s.writer_stream, NULL, NULL, NULL, NULL, NULL,
-            'page_state' AS source, NULL, NULL, NULL
+            'page_state' AS source, NULL, NULL, NULL, NULL
         FROM page_state AS s
         WHERE s.page = page AND s.writer IS NOT NULL AND NOT EXISTS (FROM told)
     )

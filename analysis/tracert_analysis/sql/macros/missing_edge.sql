@@ -1,16 +1,25 @@
--- The edge between two launches whose lack a finding (its number in `finding`) tells of, and the call that adds it.
--- No row when no order between two streams lacks. Columns: from_launch, from_stream, from_name, from_seq, to_launch,
--- to_stream, to_name, to_seq, call (anywhere between the two events), alternative.
+-- The edge between two acts whose lack a finding (its number in `finding`) tells of, and the call that adds it. No row
+-- when no order lacks. Columns: from_launch, from_stream, from_name, from_seq, to_launch, to_stream, to_name, to_seq,
+-- call (anywhere between the two events), alternative. Where a writer without a stream is at one end, its launch and
+-- stream are null: what it does later, the host must wait before; what it did, the host must have seen done.
 CREATE MACRO missing_edge(finding) AS TABLE
 SELECT
-    early.launch AS from_launch, early.stream AS from_stream, from_name.name AS from_name, early.seq AS from_seq,
-    late.launch AS to_launch, late.stream AS to_stream, to_name.name AS to_name, late.seq AS to_seq,
-    'fence = device.record(' || _variable(from_name.name) || '); device.wait(' || _variable(to_name.name) || ', fence)'
-        AS call,
-    'device.launch(' || _variable(to_name.name) || ', ' || coalesce(early.kernel, '...') || ', ...)' AS alternative
+    early.launch AS from_launch, early.on_stream AS from_stream, from_name.name AS from_name, early.seq AS from_seq,
+    late.launch AS to_launch, late.on_stream AS to_stream, to_name.name AS to_name, late.seq AS to_seq,
+    CASE
+        WHEN early.launch IS NULL THEN 'wait for external_done of ' || coalesce(early.kernel || ' of ', '') || from_name.name
+        ELSE 'fence = device.record(' || _variable(from_name.name) || '); '
+            || CASE WHEN late.launch IS NULL THEN 'device.sync(fence)'
+                ELSE 'device.wait(' || _variable(to_name.name) || ', fence)' END
+    END AS call,
+    CASE WHEN early.launch IS NOT NULL AND late.launch IS NOT NULL THEN
+        'device.launch(' || _variable(to_name.name) || ', ' || coalesce(early.kernel, '...') || ', ...)' END AS alternative
 FROM finding AS f
-JOIN launch AS early ON f.other_launch = early.launch
-JOIN launch AS late ON f.launch = late.launch
+JOIN _act AS early
+    ON CASE WHEN early.launch IS NULL THEN f.other_launch IS NULL AND f.other_seq = early.seq
+        ELSE f.other_launch = early.launch END
+JOIN _act AS late
+    ON CASE WHEN late.launch IS NULL THEN f.launch IS NULL AND f.seq = late.seq ELSE f.launch = late.launch END
 JOIN _stream AS from_name ON early.stream = from_name.stream
 JOIN _stream AS to_name ON late.stream = to_name.stream
 WHERE f.finding = finding AND early.seq < late.seq AND early.stream <> late.stream

@@ -2,7 +2,7 @@
 -- and where a copy or the host tier brought them, who wrote them first. No row for positions whose writer the history
 -- doesn't have.
 -- Columns: page, first, end, life (in which they were written), class, seq, launch, stream, kernel, origin_class,
--- origin_page, origin_life, origin_seq, origin_launch.
+-- origin_page, origin_life, origin_seq, origin_launch, actor (who wrote it without a launch).
 CREATE MACRO page_bytes(page, before := 4611686018427387904) AS TABLE
 WITH RECURSIVE
     followed AS (
@@ -41,9 +41,10 @@ WITH RECURSIVE
     )
 SELECT
     page AS page, min(n.position) AS first, max(n.position) + 1 AS "end", any_value(n.life) AS life,
-    any_value(n.class) AS class, n.seq, any_value(l.launch) AS launch, any_value(l.stream) AS stream,
-    any_value(l.kernel) AS kernel, any_value(n.origin_class) AS origin_class, n.origin_page,
-    any_value(n.origin_life) AS origin_life, n.origin_seq, any_value(o.launch) AS origin_launch
-FROM numbered AS n JOIN launch AS l ON n.seq = l.seq JOIN launch AS o ON n.origin_seq = o.seq
+    any_value(n.class) AS class, n.seq, any_value(l.launch) AS launch, any_value(l.on_stream) AS stream,
+    any_value(CASE WHEN l.launch IS NOT NULL THEN l.kernel END) AS kernel, any_value(n.origin_class) AS origin_class, n.origin_page,
+    any_value(n.origin_life) AS origin_life, n.origin_seq, any_value(o.launch) AS origin_launch, any_value(x.actor) AS actor
+FROM numbered AS n JOIN _act AS l ON n.seq = l.seq JOIN _act AS o ON n.origin_seq = o.seq
+LEFT JOIN _outside AS x ON n.seq = x.seq
 GROUP BY n.seq, n.origin_seq, n.origin_page, n.run
 ORDER BY first;

@@ -1,7 +1,8 @@
--- Explicit extents: what a launch reads and writes by page, what a copy copies and a clear clears.
+-- Explicit extents: what a launch reads and writes by page, what a copy copies and a clear clears; and what writers
+-- without a stream touch: those have an `actor` in the place of a launch.
 CREATE TABLE _extent (
     seq UBIGINT, launch UBIGINT, stream USMALLINT, ordinal UBIGINT, mode VARCHAR, page UINTEGER, life UINTEGER,
-    first UBIGINT, "end" UBIGINT, source VARCHAR
+    first UBIGINT, "end" UBIGINT, source VARCHAR, actor VARCHAR
 );
 
 INSERT INTO _extent
@@ -11,6 +12,12 @@ WITH listed AS (
     UNION ALL
     SELECT seq, launch, stream, ordinal, 'write', 'extent', unnest(writes)
     FROM event WHERE kind = 'launch' AND len(writes) > 0
+    UNION ALL
+    SELECT o.seq, NULL, o.stream, o.ordinal, 'read', 'extent', unnest(e.reads)
+    FROM _outside AS o JOIN event AS e ON o.seq = e.seq WHERE len(e.reads) > 0
+    UNION ALL
+    SELECT o.seq, NULL, o.stream, o.ordinal, 'write', 'extent', unnest(e.writes)
+    FROM _outside AS o JOIN event AS e ON o.seq = e.seq WHERE len(e.writes) > 0
     UNION ALL
     SELECT seq, launch, stream, ordinal, 'read', 'copy', unnest(source)
     FROM event WHERE kind = 'copy' AND len(source) > 0
@@ -26,6 +33,7 @@ WITH listed AS (
         FROM event WHERE kind IN ('offload', 'load') AND len(entries) > 0
     ) AS e, _window AS w WHERE len(e.entry) = 3 AND w.page_size IS NOT NULL
 )
-SELECT seq, launch, stream, ordinal, mode, x[1], x[2], x[3], x[4], source FROM listed
-WHERE len(x) = 4 AND launch IS NOT NULL AND stream IS NOT NULL AND ordinal IS NOT NULL
-    AND list_min(x) >= 0 AND list_max(x) < 4294967296;
+SELECT l.seq, l.launch, l.stream, l.ordinal, l.mode, l.x[1], l.x[2], l.x[3], l.x[4], l.source, o.actor
+FROM listed AS l LEFT JOIN _outside AS o USING (seq)
+WHERE len(l.x) = 4 AND (l.launch IS NOT NULL OR o.seq IS NOT NULL) AND l.stream IS NOT NULL AND l.ordinal IS NOT NULL
+    AND list_min(l.x) >= 0 AND list_max(l.x) < 4294967296;

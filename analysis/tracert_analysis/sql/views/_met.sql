@@ -9,7 +9,7 @@ CREATE TABLE _met (
 INSERT INTO _met
 WITH
     reader AS (
-        SELECT b.*, l.launch, l.stream, l.step, t.row, t.generation, n.request,
+        SELECT b.*, l.launch, l.on_stream AS stream, l.step, t.row, t.generation, n.request,
             _launch_named(l.launch, l.kernel, s.name) AS reader,
             CASE
                 WHEN b.end - b.first = 1 THEN 'position ' || b.first
@@ -17,7 +17,7 @@ WITH
             END || ' of page ' || b.page || '.' || b.life
             || coalesce(' of request ' || n.request, '') AS place
         FROM _blemish AS b
-        JOIN launch AS l ON b.seq = l.seq
+        JOIN _act AS l ON b.seq = l.seq
         JOIN _stream AS s ON l.stream = s.stream
         LEFT JOIN _touch AS t
             ON t.page = b.page AND t.life = b.life AND t.mode = 'read' AND t.stream = l.stream

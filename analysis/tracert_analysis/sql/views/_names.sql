@@ -1,10 +1,12 @@
--- Every stream by the name that the engine gives it.
+-- Every stream by the name that the engine gives it, and every channel by its writer.
 CREATE TABLE _stream (stream USMALLINT, name VARCHAR);
 
 INSERT INTO _stream
 SELECT s.stream, coalesce(any_value(p.name), 'stream ' || s.stream)
 FROM (SELECT stream FROM launch UNION SELECT stream FROM stream_state) AS s LEFT JOIN stream_state AS p USING (stream)
-GROUP BY s.stream;
+GROUP BY s.stream
+UNION ALL
+SELECT stream, any_value(CASE WHEN actor = 'host' THEN 'the host' ELSE actor END) FROM _outside GROUP BY stream;
 
 -- Launches at which something visibly went wrong: they were running when the device failed, or what they computed
 -- was not finite.
@@ -19,9 +21,11 @@ WHERE l.state = 'running' AND (
 UNION
 SELECT l.seq, l.stream, 'nonfinite' FROM event AS e JOIN launch AS l USING (launch) WHERE e.kind = 'nonfinite';
 
--- How a sentence names a launch.
-CREATE MACRO _launch_named(launch, kernel, stream_name) AS
-    'launch ' || launch || ' (' || coalesce(kernel, 'unnamed') || ') on ' || stream_name;
+-- How a sentence names a launch; without one it is an act of a writer that has no stream.
+CREATE MACRO _launch_named(launch, kernel, stream_name) AS CASE
+    WHEN launch IS NULL THEN coalesce(kernel || ' of ', '') || stream_name
+    ELSE 'launch ' || launch || ' (' || coalesce(kernel, 'unnamed') || ') on ' || stream_name
+END;
 
 -- observed: something visibly went wrong; suspected: events are missing that could have ordered or held; else proven.
 CREATE MACRO _confidence(observed, holes) AS

@@ -22,7 +22,7 @@ CREATE TABLE _loose (seq UBIGINT, stream USMALLINT, other_stream USMALLINT);
 INSERT INTO _loose
 WITH
     touching AS (
-        SELECT l.seq, l.stream, l.ordinal, l.clock FROM launch AS l
+        SELECT l.seq, l.stream, l.ordinal, l.clock FROM _act AS l
         SEMI JOIN (SELECT seq FROM _use UNION SELECT seq FROM _extent) AS t ON l.seq = t.seq
     ),
     asked AS (
@@ -42,7 +42,7 @@ INSERT INTO _suspect
 WITH
     timed AS (
         SELECT s.*, f.ordinal AS first_ordinal, f.clock AS first_clock, l.ordinal AS last_ordinal
-        FROM _span AS s JOIN launch AS f ON s.first_seq = f.seq JOIN launch AS l ON s.last_seq = l.seq
+        FROM _span AS s JOIN _act AS f ON s.first_seq = f.seq JOIN _act AS l ON s.last_seq = l.seq
     ),
     open AS (
         SELECT a.page, a.life, a.stream, a.first_seq, a.last_seq, b.stream AS other_stream,

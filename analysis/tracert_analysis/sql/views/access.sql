@@ -1,9 +1,9 @@
 -- What every launch touched: one row a launch, page, mode and extent. For rows of the block table, the pages that its
 -- entries named in program order; and, with `certain` false, those that a publish without order may have left there.
 CREATE VIEW access (
-    -- Event of the launch.
+    -- Event of the launch, or of what the actor did.
     seq,
-    -- The launch.
+    -- The launch; null where an actor touched it without one.
     launch,
     -- Its stream.
     stream,
@@ -32,7 +32,9 @@ CREATE VIEW access (
     -- row, extent, copy or clear.
     source,
     -- The launch must have found this page; false where only a lack of order lets it.
-    certain
+    certain,
+    -- Who touched it without a launch: host, or external:NAME; null for a launch.
+    actor
 ) AS
 WITH
     reached AS (
@@ -52,7 +54,7 @@ SELECT
         WHEN r.mode = 'read' AND u.covers = 'page' OR u.end >= (c.index + 1) * w.page_size THEN w.page_size
         ELSE u.end - c.index * w.page_size
     END,
-    u.covers, u.row, u.generation, c.index, u.request, 'row', r.certain
+    u.covers, u.row, u.generation, c.index, u.request, 'row', r.certain, NULL
 FROM reached AS r
 JOIN row_content AS c ON r.content = c.content
 JOIN _use AS u
@@ -65,12 +67,13 @@ WHERE CASE r.mode
 END
 UNION ALL
 SELECT
-    x.seq, x.launch, x.stream, x.ordinal, x.mode, x.page, x.life, x.first, x.end,
-    'valid', NULL, NULL, NULL, NULL, x.source, true
+    x.seq, x.launch, CASE WHEN x.launch IS NOT NULL THEN x.stream END,
+    CASE WHEN x.launch IS NOT NULL THEN x.ordinal END, x.mode, x.page, x.life, x.first, x.end,
+    'valid', NULL, NULL, NULL, NULL, x.source, true, x.actor
 FROM _extent AS x
 UNION ALL
 SELECT
     e.seq, e.launch, e.stream, e.ordinal, 'write', unnest(range(least(coalesce(e.page_count, 0), coalesce(w.kv_pages, 0), 16777216)::BIGINT)), 0,
-    0, w.page_size, 'page', NULL, NULL, NULL, NULL, 'clear', true
+    0, w.page_size, 'page', NULL, NULL, NULL, NULL, 'clear', true, NULL
 FROM event AS e, _window AS w
 WHERE e.kind = 'clear' AND e.all AND e.launch IS NOT NULL AND e.stream IS NOT NULL AND e.ordinal IS NOT NULL;

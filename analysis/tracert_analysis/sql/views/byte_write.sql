@@ -16,12 +16,12 @@ SELECT l.seq, l.launch, l.stream, l.slot, l.page, l.life, o.page, o.life, o.seq
 FROM (FROM moved WHERE kind = 'load') AS l
 ASOF LEFT JOIN (FROM moved WHERE kind = 'offload') AS o ON l.slot = o.slot AND l.seq > o.seq;
 
--- What put which bytes where: one row a launch and run of positions that it wrote. Where several cover a position, the
+-- What put which bytes where: one row a launch (or an act of a writer without a stream) and run of positions. Where several cover a position, the
 -- one with the highest `seq` counts: what was there before is gone.
 CREATE VIEW byte_write (
-    -- Event of the launch.
+    -- Event of the launch, or of what the actor did.
     seq,
-    -- The launch.
+    -- The launch; null where an actor wrote without one.
     launch,
     -- Its stream.
     stream,
@@ -42,13 +42,15 @@ CREATE VIEW byte_write (
     -- The position of that page that `first` comes from.
     source_first,
     -- Event at which they were read: the copy itself, or the offload; null when that lies before the history.
-    source_seq
+    source_seq,
+    -- Who wrote it without a launch: host, or external:NAME; null for a launch.
+    actor
 ) AS
 SELECT
     u.seq, u.launch, u.stream, t.page, t.life,
     CASE WHEN u.start < t.index * w.page_size THEN 0 ELSE u.start - t.index * w.page_size END,
     least(u.end - t.index * w.page_size, w.page_size),
-    'kv', NULL, NULL, NULL, NULL
+    'kv', NULL, NULL, NULL, NULL, NULL
 FROM _touch AS t
 JOIN _use AS u
     ON t.row = u.row AND t.generation = u.generation AND t.stream = u.stream
@@ -57,24 +59,26 @@ CROSS JOIN _window AS w
 WHERE t.mode = 'write' AND u.end > u.start AND u.start < (t.index + 1) * w.page_size AND u.end > t.index * w.page_size
 UNION ALL
 SELECT
-    x.seq, x.launch, x.stream, x.page, x.life, x.first, x.end,
-    CASE WHEN x.source = 'clear' THEN 'zero' WHEN e.class = 'rows' THEN 'rows' ELSE 'kv' END, NULL, NULL, NULL, NULL
+    x.seq, x.launch, CASE WHEN x.launch IS NOT NULL THEN x.stream END, x.page, x.life, x.first, x.end,
+    CASE WHEN x.source = 'clear' THEN 'zero' WHEN e.class = 'rows' THEN 'rows' ELSE 'kv' END, NULL, NULL, NULL, NULL,
+    x.actor
 FROM _extent AS x JOIN event AS e ON x.seq = e.seq
 WHERE x.mode = 'write' AND x.source IN ('extent', 'clear')
 UNION ALL
-SELECT c.seq, c.launch, c.stream, c.t[1], c.t[2], c.t[3], c.t[4], 'copy', c.s[1], c.s[2], c.s[3], c.seq
+SELECT c.seq, c.launch, c.stream, c.t[1], c.t[2], c.t[3], c.t[4], 'copy', c.s[1], c.s[2], c.s[3], c.seq, NULL
 FROM (
     SELECT seq, launch, stream, unnest(source) AS s, unnest(target) AS t FROM event
     WHERE kind = 'copy' AND launch IS NOT NULL AND stream IS NOT NULL AND ordinal IS NOT NULL
 ) AS c
 WHERE len(c.s) = 4 AND len(c.t) = 4
 UNION ALL
-SELECT l.seq, l.launch, l.stream, l.page, l.life, 0, w.page_size, 'host', l.source_page, l.source_life, 0, l.source_seq
+SELECT l.seq, l.launch, l.stream, l.page, l.life, 0, w.page_size, 'host', l.source_page, l.source_life, 0, l.source_seq,
+    NULL
 FROM _load AS l CROSS JOIN _window AS w
 UNION ALL
 SELECT
     e.seq, e.launch, e.stream,
     unnest(range(least(coalesce(e.page_count, 0), coalesce(w.kv_pages, 0), 16777216)::BIGINT)),
-    0, 0, w.page_size, 'zero', NULL, NULL, NULL, NULL
+    0, 0, w.page_size, 'zero', NULL, NULL, NULL, NULL, NULL
 FROM event AS e, _window AS w
 WHERE e.kind = 'clear' AND e.all AND e.launch IS NOT NULL AND e.stream IS NOT NULL AND e.ordinal IS NOT NULL;

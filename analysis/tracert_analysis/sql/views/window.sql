@@ -8,9 +8,9 @@ CREATE TABLE _window (
     base_set UBIGINT,
     -- From here on pages, holders and rows are known; null when they never are.
     known_from UBIGINT,
-    -- Events are missing somewhere in the middle, so that an edge between streams may be missing, too.
+    -- Events are missing somewhere in the middle, or not understood: an edge between streams may be missing, too.
     holes BOOLEAN,
-    -- Some events are of kinds that this reader doesn't know: they may have written pages.
+    -- Some events this reader doesn't understand: their kind, who acted, or what a writer wrote. They may have written.
     strange BOOLEAN,
     page_size UBIGINT,
     kv_pages UBIGINT
@@ -33,6 +33,22 @@ WITH
         FROM ended AS e LEFT JOIN started AS s USING (set)
         WHERE coalesce(s.pages, 0) = e.pages AND coalesce(s.row_count, 0) = e.row_count
         ORDER BY e.end_seq LIMIT 1
+    ),
+    understood AS (
+        SELECT NOT EXISTS (
+            FROM event WHERE kind IS NULL
+                OR actor <> 'host' AND kind NOT IN ('external_begin', 'external_done')
+                OR kind IN ('launch', 'publish', 'copy', 'clear', 'offload', 'load')
+                    AND (launch IS NULL OR stream IS NULL OR ordinal IS NULL)
+                OR kind IN ('host_write', 'external_begin') AND (
+                    coalesce(len(reads), 0) + coalesce(len(writes), 0) = 0
+                    OR list_bool_or(list_transform(coalesce(reads, []) || coalesce(writes, []), lambda x:
+                        len(x) <> 4 OR list_min(x) < 0 OR list_max(x) >= 4294967296))
+                )
+        -- Of more writers at once than there are channels no clock tells.
+        ) AND NOT EXISTS (
+            FROM event AS e ANTI JOIN _outside AS o USING (seq) WHERE e.kind IN ('host_write', 'external_begin')
+        ) AS all_of_it
     )
 SELECT
     b.first_seq,
@@ -40,11 +56,11 @@ SELECT
     b.first_seq = 1 AS complete,
     CASE WHEN b.first_seq = 1 THEN NULL ELSE base.set END,
     CASE WHEN b.first_seq = 1 THEN 0 ELSE base.from_seq END,
-    false,
-    EXISTS (FROM event WHERE kind IS NULL),
+    NOT u.all_of_it,
+    NOT u.all_of_it,
     -- Numbers that no engine has are none.
     CASE WHEN TRY_CAST(h.config ->> 'page_size' AS UBIGINT) BETWEEN 1 AND 1048576
         THEN TRY_CAST(h.config ->> 'page_size' AS UBIGINT) END,
     CASE WHEN TRY_CAST(h.config ->> 'kv_pages' AS UBIGINT) BETWEEN 1 AND 4294967295
         THEN TRY_CAST(h.config ->> 'kv_pages' AS UBIGINT) END
-FROM bounds AS b, header AS h LEFT JOIN base ON true;
+FROM bounds AS b, understood AS u, header AS h LEFT JOIN base ON true;
