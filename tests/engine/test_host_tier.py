@@ -83,6 +83,36 @@ def test_under_pressure_answers_are_plain_and_histories_sound(make_engine, plain
     ring.close()
 
 
+@pytest.mark.parametrize("overlap", [False, True])
+def test_the_host_waits_for_steps_and_the_device_for_offloads(make_engine, plain, monkeypatch, overlap):
+    """Pages whose offload has not run are granted behind a wait on the device: one synchronise a step."""
+    engine = make_engine(
+        schedule="fifo", kv_pages=12, max_model_len=176, max_num_seqs=3, host_slots=12, overlap=overlap
+    )
+    synchronised, waited = [], []
+    sync, wait = engine.device.sync, engine.device.wait
+
+    def note_sync(fence):
+        synchronised.append(fence.stream)
+        sync(fence)
+
+    def note_wait(stream, fence):
+        waited.append((stream.name, engine.device.streams()[fence.stream].name))
+        wait(stream, fence)
+
+    monkeypatch.setattr(engine.device, "sync", note_sync)
+    monkeypatch.setattr(engine.device, "wait", note_wait)
+    prompts = {f"r{index}": _prompt(60, index) for index in range(8)}
+    for name, prompt in prompts.items():
+        engine.add(greedy(name, prompt, 3))
+    answers, _ = run(engine)
+    assert {name: plain(prompt, 3) for name, prompt in prompts.items()} == answers
+    assert [engine.compute.id] * engine.steps == synchronised
+    # Nothing is loaded, so that this is all that compute waits for the copies' stream for.
+    assert 0 == engine.host.stats.loaded < engine.host.stats.offloaded
+    assert ("compute", "copies") in waited
+
+
 @pytest.mark.parametrize("kind", ["hash", "radix"])
 def test_few_slots_keep_the_front_of_a_prompt(make_engine, kind):
     """Six pages go at once and two find a slot: those with which the prompt begins."""

@@ -9,6 +9,7 @@ from collections.abc import Callable
 import torch
 from tracert_kernels.twins import clear_pages
 
+from tracert.device.device import Fence
 from tracert.device.simulated import SimDevice
 from tracert.memory.arena import Arena
 from tracert.memory.host_tier import HostTier
@@ -80,17 +81,19 @@ class TierBench:
         return True
 
     def grant(self, count: int) -> list[int]:
-        """Pages held by `request:1`; evicts, reclaims and at last waits, as the engine does; or none."""
+        """Pages held by `request:1`; evicts, reclaims, at last has compute wait, as the engine does; or none."""
         missing = count - self.pool.available() - self.pool.counts().retired
         if missing > 0:
             self.evict(missing)
         if self.pool.available() < count:
             self.pool.reclaim(self.device.query)
         if self.pool.available() < count:
-            for fence, _ in list(self.pool._retired):
-                self.device.sync(fence)
-            self.pool.reclaim(self.device.query)
+            self.pool.reclaim(self._order)
         return self.pool.alloc(count, Holder("request", 1)) if self.pool.available() >= count else []
+
+    def _order(self, fence: Fence) -> bool:
+        self.device.wait(self.compute, fence)
+        return True
 
     def cache(self, prefix: int, page: int) -> None:
         """The request gives the page to the cache."""

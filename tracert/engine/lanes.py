@@ -150,11 +150,18 @@ class Lanes:
             missing = count - pool.available() - pool.counts().retired
             if missing > 0:
                 evict(missing)
-        if pool.available() < count <= pool.available() + pool.counts().retired:
-            pool.reclaim(self._device.query)
-        if pool.available() < count <= pool.available() + pool.counts().retired:
-            pool.reclaim(self._wait)
+        # The host waits last, for a step in flight; for all else it is enough that the device does.
+        for passed in (self._device.query, self._order, self._wait):
+            if pool.available() < count <= pool.available() + pool.counts().retired:
+                pool.reclaim(passed)
         return pool.available() >= count
+
+    def _order(self, fence: Fence) -> bool:
+        """Let what uses a page next, which is all launched on or behind `compute`, come behind the fence."""
+        if fence.stream == self._compute.id:
+            return False
+        self._device.wait(self._compute, fence)
+        return True
 
     def _wait(self, fence: Fence) -> bool:
         self._device.sync(fence)

@@ -156,6 +156,8 @@ class PagePool:
     def reclaim(self, passed: Callable[[Fence], bool]) -> int:
         """Free the retired pages whose fence `passed` (usually `device.query`); returns how many.
 
+        A yes may also mean that whoever is granted a page from now on comes behind the fence on the device.
+
         Oldest first; a stream is asked once more only after it answered yes, since a later fence of
         the same stream cannot have passed before an earlier one.
         """
