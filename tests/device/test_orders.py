@@ -1,9 +1,10 @@
 """The order in which the simulated device runs launches, against a brute-force model of the rules."""
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.device.programs import Act, Program, before, launches, orders, programs, run
+from tests.device.programs import Act, Kind, Program, before, launches, orders, programs, run
 
 SEEDS = st.integers(0, 2**40)
 SCHEDULES = st.one_of(st.sampled_from(["eager", "fifo", "replay:"]), SEEDS.map("random:{}".format))
@@ -115,6 +116,21 @@ def test_a_synchronise_of_the_legacy_stream_waits_for_blocking_streams_only() ->
         done = set(outcome.order[: outcome.after[3]])
         assert done >= {0, 2}
         left.add(1 in done)
+
+    assert left == {True, False}
+
+
+@pytest.mark.parametrize("behind", ["launch", "record", "wait"])
+def test_a_synchronise_of_a_blocking_stream_waits_for_what_is_in_it(behind: Kind) -> None:
+    """For the legacy launch only when something stands behind that; and then for what it waited for, too."""
+    idle = [Act("record", 4), Act("launch", 2), Act("launch", 0), Act("sync_stream", 1)]
+    given_more = [*idle[:3], Act(behind, 1, 0), idle[3]]
+    left = set()
+    for seed in range(60):
+        outcome = run(idle, f"random:{seed}")
+        left.add(2 in outcome.order[: outcome.after[3]])
+        outcome = run(given_more, f"random:{seed}")
+        assert {1, 2} <= set(outcome.order[: outcome.after[4]])
 
     assert left == {True, False}
 

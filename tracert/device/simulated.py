@@ -9,7 +9,10 @@ so that a history with one more fence keeps the rest of its schedule.
 
 Legacy stream: each act in it (launch, record, wait, synchronise) first waits for all that blocking
 streams were given before, and what blocking streams are given later waits for it. Streams that do not
-block are exempt.
+block are exempt. The host that synchronises a blocking stream waits for what is *in* it, and for whatever
+that waits for: for the legacy stream only if it was given something since. NVIDIA's text, "and then all
+blocking streams wait on the legacy stream", could be read as more, that an idle one waits at once; who counts
+on the weaker reading is right under both, so that is what runs here.
 
 Faults: an exception out of a kernel stops the device at that launch for good. No call tells the host
 but a synchronise, a query or a read; from then on every call that touches the device raises the same
@@ -200,7 +203,10 @@ class SimDevice:
         self._recorder.fence_passed(fence=fence.id)
 
     def sync_stream(self, stream: Stream) -> None:
-        """Run until the stream is empty; for the legacy stream, until all blocking streams are."""
+        """Run until the stream is empty; for the legacy stream, until all blocking streams are.
+
+        A blocking stream that was given nothing since the last legacy launch does not wait for that.
+        """
         self._check()
         queues = [self._queue(stream)]
         if stream.id == self.legacy.id:
