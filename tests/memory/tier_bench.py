@@ -81,7 +81,7 @@ class TierBench:
         return True
 
     def grant(self, count: int) -> list[int]:
-        """Pages held by `request:1`; evicts, reclaims, at last has compute wait, as the engine does; or none."""
+        """Pages held by `request:1`; evicts, reclaims, and at last lets compute wait, as the engine does."""
         missing = count - self.pool.available() - self.pool.counts().retired
         if missing > 0:
             self.evict(missing)
