@@ -1,4 +1,4 @@
-"""Builds the optional C ring writer; without a compiler the package falls back to pure Python."""
+"""Builds the optional C: the ring writer and the reader of events. Without a compiler there is a slower way."""
 
 from setuptools import Extension, setup
 
@@ -15,6 +15,12 @@ setup(
             depends=["tracert/record/_ring.h"],
             extra_compile_args=["-O3"],
             optional=True,
-        )
+        ),
+        Extension(
+            "tracert_analysis._events",
+            ["analysis/tracert_analysis/_events.c"],
+            extra_compile_args=["-O3"],
+            optional=True,
+        ),
     ]
 )

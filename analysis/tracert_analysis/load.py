@@ -1,9 +1,8 @@
 """Opens a dump: its events become typed DuckDB tables, with the views, macros and findings over them.
 
-Reads strictly first. What that refuses (a truncated end, a line that is damaged, a kind or a field of a
-later version) is read once more and tolerantly: lines that are no event are counted in the evidence, and
-everything else counts. Afterwards the connection can reach no file and no network, and its settings are
-locked. It never writes beside the dump, and never imports torch.
+Lines that are no event are counted in the evidence, and everything else counts. Afterwards the connection
+can reach no file and no network, and its settings are locked. It never writes beside the dump, and never
+imports torch.
 """
 
 import os
@@ -15,27 +14,15 @@ import orjson
 
 from tracert_analysis import library
 from tracert_analysis.clocks import TooManyStreams, order_launches
+from tracert_analysis.events import load_events
 from tracert_analysis.provenance_table import fill_blemishes
-from tracert_analysis.source import LINE_BYTES_MAX, DumpError, Frame, Source, open_source, read_frame
+from tracert_analysis.source import DumpError, Frame, Source, open_source, read_frame
 from tracert_analysis.touch_table import fill_touches
 
 __all__ = ["Dump", "DumpError", "Evidence", "open_dump"]
 
 MEMORY = "4GB"
 """What the database may take."""
-_AS_JSON = {"pages": "JSON", "device": "JSON"}
-"""Fields whose type depends on the kind."""
-_SEQ_MAX = (1 << 62) - 1
-_NOT_READ = ("page_count", "keyframe_pages")
-_SELECT = {
-    "device": "TRY_CAST(device AS BOOLEAN)",
-    "pages": "CASE WHEN json_type(pages, '$[0]') = 'ARRAY' THEN TRY_CAST(pages AS BIGINT[][]) END",
-    "page_count": "CASE WHEN json_type(pages) = 'UBIGINT' THEN TRY_CAST(pages AS UBIGINT) END",
-    "keyframe_pages": (
-        "CASE WHEN kind = 'keyframe' THEN TRY_CAST(pages AS "
-        "STRUCT(page UINTEGER, life UINTEGER, state VARCHAR, holders VARCHAR[])[]) END"
-    ),
-}
 
 
 @dataclass(frozen=True)
@@ -114,7 +101,7 @@ def _loaded(connection: duckdb.DuckDBPyConnection, source: Source, frame: Frame)
     _load_header(connection, frame.header)
     for kind, lines in frame.states.items():
         _load_states(connection, kind, lines)
-    bad_lines = _load_events(connection, source)
+    bad_lines = load_events(connection, source, frame)
     order_launches(connection)
     library.create_state(connection)
     if _has_holes(connection, frame, bad_lines):
@@ -141,50 +128,6 @@ def _load_states(connection: duckdb.DuckDBPyConnection, kind: str, lines: list[b
     text = f"[{','.join(line.decode('utf-8', 'replace') for line in lines)}]"
     connection.execute(
         f"INSERT INTO {kind} BY NAME SELECT unnest(from_json(?::JSON, ?), recursive := true)", [text, shape]
-    )
-
-
-def _load_events(connection: duckdb.DuckDBPyConnection, source: Source) -> int:
-    """Fill `event`; returns the number of lines that are none."""
-    # Lines are read out of order, which takes a third less: nothing below depends on how rows lie.
-    connection.execute("SET preserve_insertion_order = false")
-    try:
-        return _strictly_or_not(connection, source)
-    finally:
-        connection.execute("SET preserve_insertion_order = true")
-
-
-def _strictly_or_not(connection: duckdb.DuckDBPyConnection, source: Source) -> int:
-    try:
-        _insert_events(connection, source, tolerant=False)
-        return 0
-    except duckdb.Error:
-        pass
-    _insert_events(connection, source, tolerant=True)
-    counted = connection.execute(
-        f"SELECT count(*) FROM {_scan(source, {'kind': 'VARCHAR'}, tolerant=True)} WHERE kind IS NULL",
-        {"path": source.path},
-    ).fetchall()
-    return int(counted[0][0])
-
-
-def _insert_events(connection: duckdb.DuckDBPyConnection, source: Source, *, tolerant: bool) -> None:
-    types = {row[0]: row[1] for row in connection.execute("DESCRIBE event").fetchall()}
-    read = {**{name: kind for name, kind in types.items() if name not in _NOT_READ}, **_AS_JSON}
-    select = ", ".join(_SELECT.get(name, f'"{name}"') for name in types)
-    connection.execute(
-        f"INSERT INTO event SELECT {select} FROM {_scan(source, read, tolerant=tolerant)} "
-        f"WHERE seq BETWEEN 1 AND {_SEQ_MAX}",
-        {"path": source.path},
-    )
-
-
-def _scan(source: Source, columns: dict[str, str], *, tolerant: bool) -> str:
-    quoted = {name: kind.replace("'", "''") for name, kind in columns.items()}
-    shape = ", ".join(f"'{name}': '{kind}'" for name, kind in quoted.items())
-    return (
-        f"read_json($path, format = 'newline_delimited', columns = {{{shape}}}, compression = 'none', "
-        f"maximum_object_size = {LINE_BYTES_MAX}, ignore_errors = {str(tolerant).lower()})"
     )
 
 

@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory, TemporaryFile
+from tempfile import TemporaryFile
 from typing import IO, Any
 
 import orjson
@@ -57,6 +57,10 @@ class Frame:
     """The checksum of the end line is that of the lines before it; False without an end line."""
     cut_line: bool
     """The last line breaks off."""
+    begin: int
+    """The byte at which the events begin."""
+    end: int
+    """The byte behind them."""
 
 
 def open_source(path: str) -> Source:
@@ -92,16 +96,19 @@ def read_frame(source: Source) -> Frame:
     header = read_header(source)
     file = source.file
     states: dict[str, list[bytes]] = {kind: [] for kind in STATES}
+    begin = file.tell()
     for line in _lines(file):
         kind = _object(line).get("kind")
         if not isinstance(kind, str) or kind not in states:
             break
         states[kind].append(line)
+        begin += len(line)
     end_at, end, cut_line = _end(file)
     checksum = _checksum(source, end_at)
     intact = end is not None and end.get("crc32") == checksum
     events = None if end is None else end.get("events")
-    return Frame(header, states, events if isinstance(events, int) else None, intact, cut_line)
+    told = events if isinstance(events, int) else None
+    return Frame(header, states, told, intact, cut_line, begin, end_at)
 
 
 def _newest(folder: Path) -> Path:
@@ -162,17 +169,17 @@ def _spool() -> IO[bytes]:
 def _recovered(place: Path) -> Source:
     """A ring, as the dump that `tracert recover` would write."""
     # Only here does the reader need the recorder's half of the package.
-    from tracert.record.dump import write_dump
+    from tracert.record.dump import write_image
     from tracert.record.errors import RecordError
+    from tracert.record.image import read
 
-    with TemporaryDirectory(prefix="tracert-") as folder:
-        output = Path(folder) / "dump.jsonl"
-        try:
-            write_dump(place, output)
-        except RecordError as error:
-            raise DumpError(str(error)) from None
-        # The file outlives its name.
-        return Source(str(place), output.open("rb"))
+    spool = _spool()
+    try:
+        write_image(spool, read(place))
+    except RecordError as error:
+        raise DumpError(str(error)) from None
+    spool.flush()
+    return Source(str(place), spool)
 
 
 def _header(name: str, line: bytes) -> dict[str, Any]:

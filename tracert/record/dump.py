@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import orjson
@@ -67,9 +67,9 @@ def write_dump(
             if output.suffix == ".zst":
                 compressor = zstandard.ZstdCompressor(level=ZSTD_LEVEL)
                 with compressor.stream_writer(file, closefd=False) as stream:
-                    nbytes = _write(stream, image, reason, error)
+                    nbytes = write_image(stream, image, reason, error)
             else:
-                nbytes = _write(file, image, reason, error)
+                nbytes = write_image(file, image, reason, error)
             file.flush()
             os.fsync(file.fileno())
         partial.replace(output)
@@ -93,8 +93,10 @@ def _refuse_to_replace(output: Path, ring: Path) -> None:
         raise PathError(output, "write the dump", "it is no regular file")
 
 
-def _write(file: Any, image: Image, reason: str, error: dict[str, Any] | None) -> int:
-    """Everything, the end line included. Returns the number of bytes before compression."""
+def write_image(
+    file: IO[bytes], image: Image, reason: str = "killed", error: dict[str, Any] | None = None
+) -> int:
+    """The whole dump into an open file, as `write_dump`. Returns the number of bytes before compression."""
     checksum = nbytes = 0
     for chunk in _chunks(image, reason, error):
         checksum = zlib.crc32(chunk, checksum)
