@@ -9,6 +9,7 @@ from tracert.faults.ninfer_torn_tail_cow import NINFER_TORN_TAIL_COW
 from tracert.faults.ninfer_unfenced_release import NINFER_UNFENCED_RELEASE
 from tracert.faults.ninfer_unordered_publish import NINFER_UNORDERED_PUBLISH
 from tracert.faults.prefill_walks_past_row import PREFILL_WALKS_PAST_ROW
+from tracert.faults.prefix_hit_wrong_salt import PREFIX_HIT_WRONG_SALT
 from tracert.faults.pypto_prefill_507018 import PYPTO_PREFILL_507018
 
 FAULTS: dict[str, Fault] = {
@@ -23,6 +24,7 @@ FAULTS: dict[str, Fault] = {
         FLARE_STALE_SNAPSHOT_ROWS,
         FLARE_LEGACY_CLEAR,
         FLARE_LATE_CLEAR,
+        PREFIX_HIT_WRONG_SALT,
     )
 }
 

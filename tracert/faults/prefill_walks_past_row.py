@@ -46,9 +46,7 @@ def _plant(engine: Engine) -> None:
         return launch(prepared._replace(uses=[_longer(use, width) for use in prepared.uses]), step)
 
     engine.model.forward = walk_one_entry_more  # type: ignore[method-assign]
-    engine.model.kernels = SimpleNamespace(
-        **{**vars(kernels), "follow_rows": follow_one_entry_more}
-    )
+    engine.model.kernels = SimpleNamespace(**{**vars(kernels), "follow_rows": follow_one_entry_more})
     engine.runner.launch = use_one_entry_more  # type: ignore[method-assign]
 
 

@@ -9,6 +9,7 @@ from tracert.scenarios.ninfer_torn_tail_cow import NINFER_TORN_TAIL_COW
 from tracert.scenarios.ninfer_unfenced_release import NINFER_UNFENCED_RELEASE
 from tracert.scenarios.ninfer_unordered_publish import NINFER_UNORDERED_PUBLISH
 from tracert.scenarios.prefill_walks_past_row import PREFILL_WALKS_PAST_ROW
+from tracert.scenarios.prefix_hit_wrong_salt import PREFIX_HIT_WRONG_SALT
 from tracert.scenarios.pypto_prefill_507018 import PYPTO_PREFILL_507018
 from tracert.scenarios.scenario import Ending, Scenario, Variant
 from tracert.scenarios.workload import Workload
@@ -23,6 +24,7 @@ SCENARIOS: dict[str, Scenario] = {
         PREFILL_WALKS_PAST_ROW,
         PYPTO_PREFILL_507018,
         FLARE_STALE_SNAPSHOT_ROWS,
+        PREFIX_HIT_WRONG_SALT,
     )
 }
 
