@@ -14,10 +14,10 @@ from tracert_kernels.twins.stored import widened
 
 from tests.kernels import access_cases, cover_cases, guard_cases, narrow_floats
 from tests.kernels.paged import Paged, Shape, paged
+from tests.some import a_few, grid
 
 TOLERANCE = {torch.float32: 1e-5, torch.float16: 3e-3, torch.bfloat16: 2e-2}
 COVERS: tuple[Covers, ...] = ("valid", "page")
-DTYPES = pytest.mark.parametrize("dtype", KV_TYPES.values(), ids=KV_TYPES.keys())
 
 
 @pytest.fixture(autouse=True)
@@ -62,41 +62,60 @@ def assert_alike(case: Paged) -> None:
     torch.testing.assert_close(answers[0], answers[1], atol=tolerance, rtol=tolerance)
 
 
-@DTYPES
+SEQUENCES = {
+    "one decode": [(37, 1)],
+    "decodes": [(5, 1), (64, 1), (33, 1), (1, 1)],
+    "a whole prefill": [(45, 45)],
+    "a chunk": [(70, 21)],
+    "mixed": [(40, 1), (29, 29), (17, 1), (50, 3)],
+    "nothing to ask": [(20, 0), (20, 2), (20, 0)],
+}
+
+
 @pytest.mark.parametrize(
-    "sequences",
-    [
-        [(37, 1)],
-        [(5, 1), (64, 1), (33, 1), (1, 1)],
-        [(45, 45)],
-        [(70, 21)],
-        [(40, 1), (29, 29), (17, 1), (50, 3)],
-        [(20, 0), (20, 2), (20, 0)],
-    ],
-    ids=["one decode", "decodes", "a whole prefill", "a chunk", "mixed", "nothing to ask"],
+    ("sequences", "dtype"),
+    grid(lambda name, kv_type: name == "decodes" or kv_type == "bf16", SEQUENCES, KV_TYPES),
 )
 def test_attention(sequences: list[tuple[int, int]], dtype: torch.dtype) -> None:
     """Decode, prefill, chunks and mixes; all that is no token is NaN, unused entries are out of range."""
     assert_alike(paged(sequences, Shape(dtype=dtype)))
 
 
-@pytest.mark.parametrize("page_size", [16, 64, 256])
-@pytest.mark.parametrize("dim", [16, 48, 128])
-@pytest.mark.parametrize(("kv_heads", "groups"), [(1, 1), (3, 3), (1, 8)])
-def test_attention_over_shapes(page_size: int, dim: int, kv_heads: int, groups: int) -> None:
+@pytest.mark.parametrize(
+    ("page_size", "dim", "heads"),
+    grid(
+        lambda *names: names in (("16", "48", "1x8"), ("64", "128", "1x1"), ("256", "16", "3x3")),
+        {"16": 16, "64": 64, "256": 256},
+        {"16": 16, "48": 48, "128": 128},
+        {"1x1": (1, 1), "3x3": (3, 3), "1x8": (1, 8)},
+    ),
+)
+def test_attention_over_shapes(page_size: int, dim: int, heads: tuple[int, int]) -> None:
     """Pages larger and smaller than a tile, head sizes that are no power of two, groups that need padding."""
-    assert_alike(paged([(90, 1), (20, 4)], Shape(page_size, kv_heads, groups, dim)))
+    assert_alike(paged([(90, 1), (20, 4)], Shape(page_size, *heads, dim)))
 
 
-@DTYPES
-@pytest.mark.parametrize("query_dtype", list(TOLERANCE), ids=str)
+@pytest.mark.parametrize(
+    ("dtype", "query_dtype"),
+    grid(
+        lambda kv_type, query: query == "torch.float32" or kv_type == "bf16",
+        KV_TYPES,
+        {str(dtype): dtype for dtype in TOLERANCE},
+    ),
+)
 def test_queries_of_one_type_over_a_cache_of_another(dtype: torch.dtype, query_dtype: torch.dtype) -> None:
     """Answers are as precise as the queries are, whatever the cache holds."""
     assert_alike(paged([(50, 1), (40, 11)], Shape(dtype=dtype), query_dtype=query_dtype))
 
 
-@DTYPES
-@pytest.mark.parametrize("sequences", [[(20, 1)], [(40, 40), (17, 1), (33, 5)]], ids=["one", "mixed"])
+@pytest.mark.parametrize(
+    ("sequences", "dtype"),
+    grid(
+        lambda name, kv_type: name == "one" or kv_type == "bf16",
+        {"one": [(20, 1)], "mixed": [(40, 40), (17, 1), (33, 5)]},
+        KV_TYPES,
+    ),
+)
 def test_stored_where_the_twin_stores(sequences: list[tuple[int, int]], dtype: torch.dtype) -> None:
     """Not a byte of the arena differs, for slices of a wider tensor, rounded where the cache is narrow."""
     first, second = (paged(sequences, Shape(dtype=dtype, dim=16), garbage=5.0) for _ in range(2))
@@ -111,7 +130,7 @@ def test_stored_where_the_twin_stores(sequences: list[tuple[int, int]], dtype: t
 
 
 @pytest.mark.parametrize("dtype", [torch.float8_e4m3fn, torch.int8], ids=str)
-@pytest.mark.parametrize("wide", [torch.float32, torch.bfloat16], ids=str)
+@pytest.mark.parametrize("wide", a_few(1, [torch.bfloat16, torch.float32]), ids=str)
 def test_eight_bits_stored_as_the_twin_does(dtype: torch.dtype, wide: torch.dtype) -> None:
     """Large and small numbers, halves, zeros, infinities and NaN, five heads of twelve."""
     shape = Shape(dtype=dtype, dim=12, kv_heads=5)
@@ -154,7 +173,7 @@ def test_rows_published(first: int, count: int) -> None:
     assert torch.equal(tables[0], tables[1])
 
 
-@DTYPES
+@pytest.mark.parametrize("dtype", grid(lambda kv_type: kv_type == "bf16", KV_TYPES))
 def test_only_declared_accesses(dtype: torch.dtype) -> None:
     """The Triton kernels read and write what the twins do, and not a byte more."""
     access_cases.check_store_kv(triton_kernels, dtype, False)
@@ -169,7 +188,7 @@ def test_only_declared_accesses(dtype: torch.dtype) -> None:
     access_cases.check_copy_row(triton_kernels)
 
 
-@DTYPES
+@pytest.mark.parametrize("dtype", grid(lambda kv_type: kv_type == "bf16", KV_TYPES))
 def test_covers(dtype: torch.dtype) -> None:
     """A NaN in a dead tail is seen by page cover alone, and only among values."""
     cover_cases.check_poisoned(triton_kernels, dtype, torch.float32, prefix=0, alone=False)
@@ -177,8 +196,10 @@ def test_covers(dtype: torch.dtype) -> None:
     cover_cases.check_finite(triton_kernels, dtype, prefix=0)
 
 
-@DTYPES
-@pytest.mark.parametrize("page_size", [16, 256])
+@pytest.mark.parametrize(
+    ("page_size", "dtype"),
+    grid(lambda size, kv_type: size == "16" or kv_type == "bf16", {"16": 16, "256": 256}, KV_TYPES),
+)
 def test_positions_cleared(dtype: torch.dtype, page_size: int) -> None:
     """Byte for byte what the twin does, for planes of less and more than a block."""
     first = paged([(300, 1)], Shape(page_size, dtype=dtype, dim=16), garbage=7.0).arena
@@ -191,7 +212,7 @@ def test_positions_cleared(dtype: torch.dtype, page_size: int) -> None:
     assert torch.equal(first.view(torch.uint8), second.view(torch.uint8))
 
 
-@pytest.mark.parametrize("covers", COVERS)
+@pytest.mark.parametrize("covers", a_few(1, COVERS))
 def test_rows_that_name_no_page(covers: Covers) -> None:
     """Left alone and noted as the twin does, among rows that are answered."""
     sequences = [(37, 1), (45, 20), (20, 1), (70, 3), (29, 29)]
@@ -201,7 +222,7 @@ def test_rows_that_name_no_page(covers: Covers) -> None:
     guard_cases.check_stored_elsewhere_not(triton_kernels)
 
 
-@pytest.mark.parametrize("dtype", [torch.float16, torch.int8], ids=str)
+@pytest.mark.parametrize("dtype", a_few(1, [torch.float16, torch.int8]), ids=str)
 def test_the_first_value_that_is_not_finite(dtype: torch.dtype) -> None:
     """Noted as the twin does, in what is stored and in what attention gives."""
     guard_cases.check_first_value(triton_kernels, dtype, stage="keys", value=float("inf"))

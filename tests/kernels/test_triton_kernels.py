@@ -9,15 +9,16 @@ HERE = Path(__file__).parent
 
 
 @pytest.mark.parametrize(
-    ("file", "interpret", "only"),
+    ("file", "interpret", "only", "marked"),
     [
-        ("interpreted.py", "1", ""),
-        ("compiled.py", "0", "sm_90"),
-        pytest.param("compiled.py", "0", "not sm_90", marks=pytest.mark.slow),
+        pytest.param("interpreted.py", "1", "", "not slow", id="interpreted"),
+        pytest.param("interpreted.py", "1", "", "slow", id="interpreted, the rest", marks=pytest.mark.slow),
+        pytest.param("compiled.py", "0", "sm_90", "not slow", id="compiled"),
+        pytest.param("compiled.py", "0", "sm_90", "slow", id="compiled, the rest", marks=pytest.mark.slow),
+        pytest.param("compiled.py", "0", "not sm_90", "", id="for other GPUs", marks=pytest.mark.slow),
     ],
-    ids=["interpreted", "compiled", "compiled for other GPUs"],
 )
-def test_in_a_process_of_its_own(file: str, interpret: str, only: str, tmp_path: Path) -> None:
+def test_in_a_process_of_its_own(file: str, interpret: str, only: str, marked: str, tmp_path: Path) -> None:
     """The Triton kernels agree with the twins in the interpreter, and compile for every GPU we name."""
     environment = os.environ | {
         "OMP_NUM_THREADS": "1",
@@ -36,7 +37,7 @@ def test_in_a_process_of_its_own(file: str, interpret: str, only: str, tmp_path:
         str(tmp_path / "pytest"),
     ]
     done = subprocess.run(
-        [*command, "-k", only, str(HERE / file)],
+        [*command, "-k", only, "-m", marked, str(HERE / file)],
         cwd=HERE.parents[1],
         env=environment,
         capture_output=True,
