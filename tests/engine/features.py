@@ -15,6 +15,7 @@ FEATURES: dict[str, list[Any]] = {
     "stale_pages": ["inert", "zero", "clear-tail"],
     "audit": [False, True],
     "overlap": [False, True],
+    "guard": [False, True],
     "poison_rows": [False, True],
     "max_prefill_tokens": [2048, 16, 11],
 }
