@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,46 @@ def test_json_goes_to_a_file(dump: Path, tmp_path: Path, capsys: pytest.CaptureF
     assert report["verdict"]["code"] == "TR102"
     assert report["verdict"]["missing_edge"]["from"]["stream"] == 0
     assert report["verdict"]["missing_edge"]["to"]["stream"] == 1
+
+
+@pytest.mark.parametrize(
+    ("form", "start", "part"),
+    [
+        ("text", "tracert: TR102", "missing call   fence = device.record(legacy)"),
+        ("markdown", "## tracert: TR102", "| **missing call** | fence = device.record(legacy)"),
+        ("html", "<!DOCTYPE html>", '<dd class="good">fence = device.record(legacy)'),
+    ],
+)
+def test_each_format_is_written_whole(dump: Path, tmp_path: Path, form: str, start: str, part: str) -> None:
+    """What is there with that name is replaced; nothing else is left in the folder."""
+    target = tmp_path / "report"
+    target.write_text("an older one")
+    assert run(["postmortem", str(dump), "--format", form, "-o", str(target)]) == 0
+    text = target.read_text(encoding="utf-8")
+    assert text.startswith(start)
+    assert part in text
+    assert [path.name for path in tmp_path.iterdir()] == ["report"]
+
+
+def test_a_terminal_gets_colours_and_its_width(
+    dump: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What is wrong in red, in lines as wide as the terminal; the words are the file's."""
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    assert run(["postmortem", str(dump)]) == 0
+    text = capsys.readouterr().out
+    assert "\x1b[31m" in text
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", text)
+    assert plain.startswith("tracert: TR102")
+    assert "\x1b" not in plain
+    sentence = plain.split("\n\n")[1].splitlines()
+    assert max(map(len, sentence)) <= 80
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert run(["postmortem", str(dump)]) == 0
+    assert "\x1b[31m" not in capsys.readouterr().out
 
 
 def test_findings_can_fail_the_command(dump: Path, tmp_path: Path) -> None:
@@ -103,3 +144,32 @@ def test_a_file_that_cannot_be_written_is_one_line(
     target = tmp_path / "none" / "report.txt"
     assert run(["postmortem", str(dump), "-o", str(target)]) == 1
     assert capsys.readouterr().err == f"tracert: {target}: No such file or directory\n"
+
+
+def test_an_unwritten_report_leaves_nothing(
+    dump: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The disk is full at the end: the older report stays as it was, and no half of a new one beside it."""
+    target = tmp_path / "report.txt"
+    target.write_text("an older one")
+
+    def full(descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    assert run(["postmortem", str(dump), "-o", str(target)]) == 1
+    assert capsys.readouterr().err == f"tracert: {target}: No space left on device\n"
+    assert target.read_text() == "an older one"
+    assert [path.name for path in tmp_path.iterdir()] == ["report.txt"]
+
+
+def test_a_device_stays_a_device_and_a_link_a_link(dump: Path, tmp_path: Path) -> None:
+    """Only files are replaced."""
+    assert run(["postmortem", str(dump), "-o", "/dev/null"]) == 0
+    assert Path("/dev/null").is_char_device()
+    link, target = tmp_path / "link", tmp_path / "report"
+    target.write_text("an older one")
+    link.symlink_to(target)
+    assert run(["postmortem", str(dump), "-o", str(link)]) == 0
+    assert link.is_symlink()
+    assert target.read_text().startswith("tracert: TR102")

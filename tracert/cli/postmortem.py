@@ -1,11 +1,15 @@
 """`tracert postmortem DUMP`."""
 
+import os
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from tracert_analysis.report.report import Report
 
 FINDINGS = 3
 """Exit code of `--fail-on-finding` when there is one."""
@@ -16,6 +20,8 @@ class Form(StrEnum):
 
     TEXT = "text"
     JSON = "json"
+    MARKDOWN = "markdown"
+    HTML = "html"
 
 
 def postmortem(
@@ -43,14 +49,57 @@ def postmortem(
 ) -> None:
     """Say what broke: which page or row, who had it, who wrote it, which fence is missing."""
     from tracert_analysis.load import open_dump
-    from tracert_analysis.report import as_json, as_text
     from tracert_analysis.report.build import build
 
     report = build(open_dump(dump), page)
-    text = as_json.render(report) if form is Form.JSON else as_text.render(report, show_sql)
-    if output is None:
-        sys.stdout.write(text)
+    if output is not None:
+        _write(output, _rendered(report, form, show_sql))
+    elif form is Form.TEXT and sys.stdout.isatty():
+        from rich.console import Console
+        from tracert_analysis.report.as_terminal import show
+
+        show(report, Console(), show_sql)
     else:
-        output.write_text(text, encoding="utf-8")
+        sys.stdout.write(_rendered(report, form, show_sql))
     if fail_on_finding and report.findings:
         raise typer.Exit(FINDINGS)
+
+
+def _rendered(report: "Report", form: Form, show_sql: bool) -> str:
+    """The report in one of its forms; each imports only what it needs."""
+    if form is Form.JSON:
+        from tracert_analysis.report import as_json
+
+        return as_json.render(report)
+    if form is Form.MARKDOWN:
+        from tracert_analysis.report import as_markdown
+
+        return as_markdown.render(report)
+    if form is Form.HTML:
+        from tracert_analysis.report import as_html
+
+        return as_html.render(report)
+    from tracert_analysis.report import as_text
+
+    return as_text.render(report, show_sql)
+
+
+def _write(path: Path, text: str) -> None:
+    """The whole file or none: it is written under another name and renamed, as a dump is.
+
+    What is no file (a pipe, a device) is written to; where a link leads, the file is replaced, not the link.
+    """
+    if path.exists() and not path.is_file():
+        path.write_text(text, encoding="utf-8")
+        return
+    place = path.resolve()
+    partial = place.with_name(f"{place.name}.partial")
+    try:
+        with partial.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(place)
+    except OSError as error:
+        partial.unlink(missing_ok=True)
+        raise OSError(error.errno, error.strerror, str(path)) from None

@@ -35,13 +35,20 @@ def marks(text: str) -> str:
 
 def shortened(text: str) -> str:
     """The text without the middle of words, and of all of it, where they are too long to be read."""
-    if len(text) > WORD_MAX:
-        text = _LONG.sub(lambda found: middle_out(found[0], WORD_MAX), text)
-    return middle_out(text, TEXT_MAX)
+    if len(text) > TEXT_MAX:
+        return f"{_LONG.sub(_ends, ends(text, TEXT_MAX))} ({len(text)} characters)"
+    return _LONG.sub(lambda found: middle_out(found[0], WORD_MAX), text) if len(text) > WORD_MAX else text
 
 
 def middle_out(text: str, most: int) -> str:
     """The text, of at most about so many characters: of a longer one its two ends, and how long it is."""
-    if len(text) <= most:
-        return text
-    return f"{text[: most * 2 // 3]}...{text[-most // 4 :]} ({len(text)} characters)"
+    return text if len(text) <= most else f"{ends(text, most)} ({len(text)} characters)"
+
+
+def ends(text: str, most: int) -> str:
+    """The two ends of a text that is longer than so many characters."""
+    return f"{text[: most * 2 // 3]}...{text[-most // 4 :]}"
+
+
+def _ends(word: re.Match[str]) -> str:
+    return ends(word[0], WORD_MAX)

@@ -6,7 +6,7 @@ The answer first, how it was obtained last; sections of which there is nothing t
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar
 
-from tracert_analysis.report.clean import clean, marks
+from tracert_analysis.report.clean import TEXT_MAX, clean, marks, middle_out
 from tracert_analysis.report.document import Document, Drawing, Facts, Listing, Section, Table
 from tracert_analysis.report.report import Report
 from tracert_analysis.report.sections.access import access, host
@@ -70,7 +70,7 @@ def _cleaned(value: Any) -> Any:
     if isinstance(value, str):
         return clean(value)
     if isinstance(value, Listing):
-        code = "\n".join(map(marks, value.code.split("\n")))
+        code = "\n".join(marks(middle_out(line, TEXT_MAX)) for line in value.code.split("\n"))
         return Listing(value.number, clean(value.about), code)
     if isinstance(value, tuple):
         return tuple(map(_cleaned, value))

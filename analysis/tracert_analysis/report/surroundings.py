@@ -19,11 +19,13 @@ WHERE stream = $stream AND ordinal BETWEEN $first AND $last
     OR stream NOT IN ($stream, $other_stream) AND seq BETWEEN $from AND $to
 ORDER BY seq LIMIT 200"""
 
+# Fences right behind launches that are shown.
 FENCES = """
 SELECT fence, stream, ordinal, record_seq, wait_stream, wait_seq, passed_seq,
     stream = $stream AND ordinal >= $ordinal AS covers
-FROM fence WHERE wait_seq BETWEEN $from AND $to AND record_seq BETWEEN $from AND $to
-ORDER BY record_seq LIMIT 24"""
+FROM fence WHERE (stream, ordinal) IN ({places}) AND wait_seq <= $to
+QUALIFY row_number() OVER (PARTITION BY stream, ordinal, wait_stream ORDER BY wait_seq) = 1
+ORDER BY wait_seq"""
 
 
 def surroundings(
@@ -50,15 +52,13 @@ def surroundings(
     )
     found = _nearest([acts.act(row) for row in told.rows], early, late)
     streams = dict.fromkeys(sorted({one.stream for one in found}))
+    places = ", ".join(f"({one.stream}, {one.ordinal})" for one in found)
     fences = questions.ask(
-        f"fences between the launches around launch {act.launch}",
-        FENCES,
-        **{
-            "stream": early.stream,
-            "ordinal": early.ordinal,
-            "from": min((one.seq for one in found), default=act.seq),
-            "to": max((one.seq for one in found), default=act.seq),
-        },
+        f"fences behind the launches around launch {act.launch}",
+        FENCES.format(places=places or "(NULL, NULL)"),
+        stream=early.stream,
+        ordinal=early.ordinal,
+        to=max((one.seq for one in found), default=act.seq),
     )
     return Surroundings(
         streams=tuple((stream, acts.stream_name(stream)) for stream in list(streams)[:STREAMS]),
@@ -70,15 +70,24 @@ def surroundings(
 
 
 def _nearest(found: list[Act], early: Act, late: Act) -> list[Act]:
-    """The two acts and of the others the nearest, in order of seq; each launch and the streams drawn once."""
-    once = {act.launch: act for act in found}
-    kept = {early.stream, late.stream}
-    kept |= set(sorted({act.stream for act in found} - kept)[: STREAMS - len(kept)])
+    """The acts, their neighbours, and launches of other streams among these; in order, each once."""
+    spans = []
+    for one in (early, late):
+        near = [
+            act.seq for act in found if act.stream == one.stream and abs(act.ordinal - one.ordinal) <= BEFORE
+        ]
+        spans.append((min(near, default=one.seq), max(near, default=one.seq)))
+    own = (early.stream, late.stream)
+    once = {
+        act.launch: act
+        for act in found
+        if act.stream in own or any(first <= act.seq <= last for first, last in spans)
+    }
+    others = sorted({act.stream for act in once.values()} - set(own))[: STREAMS - len(set(own))]
 
     def distance(act: Act) -> tuple[bool, int]:
-        return act.launch not in (early.launch, late.launch), min(
-            abs(act.seq - early.seq), abs(act.seq - late.seq)
-        )
+        far = min(abs(act.seq - early.seq), abs(act.seq - late.seq))
+        return act.launch not in (early.launch, late.launch), far
 
-    nearest = sorted((act for act in once.values() if act.stream in kept), key=distance)[:SHOWN]
+    nearest = sorted((act for act in once.values() if act.stream in (*own, *others)), key=distance)[:SHOWN]
     return sorted(nearest, key=lambda act: act.seq)

@@ -17,7 +17,7 @@ WIDTH = 60
 SHOWN = 8
 """The last so many lives are drawn; what is left out is counted."""
 
-LABEL, BAR, OWNER = 110, 540, 250
+LABEL, BAR, OWNER = 110, 480, 420
 """How wide the parts of a figure are."""
 STEP = 34
 """From one life to the next."""
@@ -30,8 +30,23 @@ def span(lives: Sequence[Life], first: int, last: int) -> tuple[int, int]:
     return start, max(last, start + 1)
 
 
-def draw(name: str, lives: Sequence[Life], first: int, last: int, mark: int | None = None) -> list[str]:
-    """The lines of a drawing of `lives` between seq `first` and `last`; `mark` is the act in question."""
+def owner_of(life: Life) -> str:
+    """Who a life was granted to, as the history calls it."""
+    return life.owner or "unknown"
+
+
+def draw(
+    name: str,
+    lives: Sequence[Life],
+    first: int,
+    last: int,
+    mark: int | None = None,
+    owner: Callable[[Life], str] = owner_of,
+) -> list[str]:
+    """The lines of a drawing of `lives` between seq `first` and `last`; `mark` is the act in question.
+
+    `owner` names who had a life.
+    """
     if not lives:
         return []
     shown = list(lives)[-SHOWN:]
@@ -44,7 +59,7 @@ def draw(name: str, lives: Sequence[Life], first: int, last: int, mark: int | No
         lines.insert(0, f"({len(lives) - len(shown)} earlier not drawn)")
     for label, life in zip(labels, shown, strict=True):
         bar = "".join(_bar(life, start, last, mark))
-        lines.append(f"{label:<{margin}}  {' ' * len(str(start))} |{bar}| {life.owner or 'unknown'}")
+        lines.append(f"{label:<{margin}}  {' ' * len(str(start))} |{bar}| {owner(life)}")
     return lines
 
 
@@ -77,8 +92,12 @@ def figure(
     last: int,
     mark: int | None,
     owner: Callable[[Life], str],
+    told: Callable[[Life], str],
 ) -> Figure | None:
-    """The same as a figure: writes are ticks above a life's bar, reads below it; `owner` names its holder."""
+    """The same as a figure: writes are ticks above a life's bar, reads below it.
+
+    `owner` names who had a life, `told` says in a few words who wrote and read it.
+    """
     if not lives:
         return None
     shown = list(lives)[-SHOWN:]
@@ -89,12 +108,14 @@ def figure(
         Words(LABEL + BAR / 2, 14, "event (seq)", "quiet", "middle"),
     ]
     for number, life in enumerate(shown):
-        shapes += _life(f"{name}.{life.number}", life, start, last, 24 + number * STEP, mark, owner(life))
+        shapes += _life(
+            f"{name}.{life.number}", life, start, last, 24 + number * STEP, mark, (owner(life), told(life))
+        )
     return Figure(LABEL + BAR + OWNER, 30 + len(shown) * STEP, tuple(shapes))
 
 
 def _life(
-    name: str, life: Life, start: int, last: int, top: float, mark: int | None, owner: str
+    name: str, life: Life, start: int, last: int, top: float, mark: int | None, words: tuple[str, str]
 ) -> Iterator[Shape]:
     def x(seq: int) -> float:
         return LABEL + BAR * min(1.0, max(0.0, (seq - start) / (last - start)))
@@ -103,7 +124,7 @@ def _life(
     end = life.until_seq if life.until_seq is not None else last
     held_end = life.retired_seq if life.retired_seq is not None else end
     yield Words(LABEL - 8, top + 16, fitting(name, LABEL - 12), "word", "end")
-    yield Box(x(begin), top + 6, max(2.0, x(held_end) - x(begin)), 12, "held", f"{name}: {owner}")
+    yield Box(x(begin), top + 6, max(2.0, x(held_end) - x(begin)), 12, "held", f"{name}: {words[0]}")
     if life.retired_seq is not None:
         yield Box(x(held_end), top + 6, max(2.0, x(end) - x(held_end)), 12, "retired", f"{name}: retired")
     for seqs, kind, where in ((life.reads, "read", top + 18), (life.writes, "write", top)):
@@ -111,4 +132,5 @@ def _life(
             yield Stroke(x(seq), where, x(seq), where + 6, kind, about=f"{kind} at event {seq}")
     if mark is not None and begin <= mark <= end:
         yield Stroke(x(mark), top - 2, x(mark), top + 26, "wrong", about=f"the act in question, event {mark}")
-    yield Words(LABEL + BAR + 10, top + 16, fitting(owner, OWNER - 10))
+    yield Words(LABEL + BAR + 10, top + 11, fitting(words[0], OWNER - 10))
+    yield Words(LABEL + BAR + 10, top + 24, fitting(words[1], OWNER - 10), "quiet")

@@ -6,7 +6,7 @@
     1790   179 copy_row
     1803   +- - - no fence - -> 180 forward !
 
-A launch that had not finished says so. `!` is the act in question.
+A launch that had not finished says so. `!` is the act in question, `...` launches that are left out.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -40,8 +40,25 @@ def draw(around: Surroundings, marked: Act | None, missing: Edge | None) -> Iter
     if missing is not None and missing.earlier.stream in places and missing.later.stream in places:
         a, b = places[missing.earlier.stream], places[missing.later.stream]
         lines.append((missing.later.seq, 0, edge(a, b, " NO FENCE ", "- ")))
+    gaps = left_out(around)
     for seq, _, text in sorted(lines):
+        if gap := [
+            " " * places[act.stream] + "..." for act in gaps if act.seq == seq and act.stream in places
+        ]:
+            yield f"{'':<{margin}}{gap[0]}"
+            gaps = [act for act in gaps if act.seq != seq]
         yield f"{seq:<{margin}}{text}".rstrip()
+
+
+def left_out(around: Surroundings) -> list[Act]:
+    """Launches before which others of their stream are not shown, though one before those is."""
+    last: dict[int, int] = {}
+    found = []
+    for act in around.launches:
+        if act.ordinal > last.get(act.stream, act.ordinal) + 1:
+            found.append(act)
+        last[act.stream] = act.ordinal
+    return found
 
 
 def launch(act: Act, places: dict[int, int], marked: Act | None) -> str:
@@ -84,13 +101,16 @@ def figure(around: Surroundings, marked: Act | None, missing: Edge | None) -> Fi
         shapes.append(Words(LEFT - 16, middle + 4, fitting(f"{stream} {name}", LEFT - 20), "strong", "end"))
     for found in around.fences:
         shapes += _fence(found, acts, at, lanes)
+    for act in left_out(around):
+        if act.stream in lanes:
+            shapes.append(Words(at[act.launch] - GAP / 2, lanes[act.stream] + 12, "…", "strong", "middle"))
     for act in acts:
         shapes += _launch(act, at[act.launch], lanes[act.stream], marked)
     if missing is not None and {missing.earlier.launch, missing.later.launch} <= set(at):
         x, y = at[missing.earlier.launch] + CELL, lanes[missing.earlier.stream] + 16
         to_x, to_y = at[missing.later.launch], lanes[missing.later.stream] + 16
         shapes.append(Stroke(x, y, to_x, to_y, "missing", True, f"missing: {missing.call}"))
-        shapes.append(Words((x + to_x) / 2, (y + to_y) / 2 - 6, "no fence", "wrong", "middle"))
+        shapes.append(Words((x + to_x) / 2 + 12, (y + to_y) / 2 + 4, "no fence", "wrong"))
     return Figure(width, 30 + len(lanes) * LANE, tuple(shapes))
 
 

@@ -14,7 +14,7 @@ def novelties(report: Report) -> Section:
         Fact("", f"{item.what}: {item.support} of {item.of} before it", (item.query,))
         for item in report.what_was_new
     )
-    return Section("new", "WHAT WAS NEW ABOUT THIS LAUNCH", (Facts(facts, indent=0),))
+    return Section("new", "WHAT WAS NEW ABOUT THIS LAUNCH", (Facts(facts, indent=0),), folded=True)
 
 
 def others(report: Report) -> Section:

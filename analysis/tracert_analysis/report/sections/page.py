@@ -1,10 +1,10 @@
 """A page: owners, writers, fence, what was looked for and not found, its lives, and the pages around it."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from tracert_analysis.report.document import Block, Drawing, Fact, Facts, Section
 from tracert_analysis.report.drawings import lives, neighbours
-from tracert_analysis.report.facts import Touched
+from tracert_analysis.report.facts import Life, Touched
 from tracert_analysis.report.phrases import LISTED, fence, hold, named, page_name, positions, write
 from tracert_analysis.report.report import Report
 from tracert_analysis.report.sections.content import run
@@ -20,7 +20,11 @@ def _blocks(story: PageStory, report: Report) -> Iterator[Block]:
     yield Facts(tuple(_facts(story, report)))
     first, last = report.evidence.first_seq or 0, report.evidence.last_seq or 1
     name = str(story.page)
-    drawn = lives.draw(name, story.lives, first, last, report.moment)
+
+    def owner(life: Life) -> str:
+        return named([lives.owner_of(life)], report.names)
+
+    drawn = lives.draw(name, story.lives, first, last, report.moment, owner)
     if drawn:
         yield Drawing(
             f"lives of page {name}: held (=), retired (~), written (w), read (r), the act in question (!)",
@@ -31,7 +35,8 @@ def _blocks(story: PageStory, report: Report) -> Iterator[Block]:
                 first,
                 last,
                 report.moment,
-                lambda life: named([life.owner or "unknown"], report.names),
+                owner,
+                lambda life: _touched(story, life.number, _short),
             ),
         )
     around = tuple(neighbours.draw(story, report.names))
@@ -68,17 +73,17 @@ def _facts(story: PageStory, report: Report) -> Iterator[Fact]:
         if len(story.runs) > LISTED:
             yield Fact("", f"and {len(story.runs) - LISTED} more runs of positions")
     for number, life in enumerate(sorted({found.life for found in story.touched}, reverse=True)[:3]):
-        text = f"in {page_name(story.page, life)} {_touched(story, life)}"
+        text = f"in {page_name(story.page, life)} {_touched(story, life, _times)}"
         yield Fact("touched" if number == 0 else "", text, (kernels,))
     for number, item in enumerate(story.not_found):
         yield Fact("not found" if number == 0 else "", item.text, (item.query,))
 
 
-def _touched(story: PageStory, life: int) -> str:
+def _touched(story: PageStory, life: int, worded: Callable[[Touched], str]) -> str:
     def listed(mode: str) -> str:
         items = [found for found in story.touched if found.life == life and found.mode == mode]
         more = f" and {len(items) - LISTED} more kernels" if len(items) > LISTED else ""
-        return ", ".join(map(_times, items[:LISTED])) + more
+        return ", ".join(map(worded, items[:LISTED])) + more
 
     wrote, read = listed("write"), listed("read")
     return f"written by {wrote or 'nobody'}; read by {read or 'nobody'}"
@@ -87,3 +92,7 @@ def _touched(story: PageStory, life: int) -> str:
 def _times(found: Touched) -> str:
     times = "once" if found.times == 1 else f"{found.times} times"
     return f"{found.kernel} on {found.stream_name} {times}"
+
+
+def _short(found: Touched) -> str:
+    return f"{found.kernel} {found.times}x"

@@ -20,7 +20,7 @@ def streams(report: Report) -> Section:
 
 def lanes(report: Report) -> Section:
     """Frontier and transaction of each row."""
-    return Section("lanes", "LANES", tuple(_lanes(report.lanes)))
+    return Section("lanes", "LANES", tuple(_lanes(report.lanes)), folded=True)
 
 
 def _stream(fact: StreamFact) -> Iterator[Fact]:

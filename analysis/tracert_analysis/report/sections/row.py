@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from tracert_analysis.report.document import Block, Drawing, Fact, Facts, Section
 from tracert_analysis.report.drawings import lives
+from tracert_analysis.report.facts import Life
 from tracert_analysis.report.phrases import fence, hold, leftovers, named, write
 from tracert_analysis.report.report import Report
 from tracert_analysis.report.stories import RowStory
@@ -18,7 +19,11 @@ def _blocks(story: RowStory, report: Report) -> Iterator[Block]:
     yield Facts(tuple(_facts(story, report)))
     first, last = report.evidence.first_seq or 0, report.evidence.last_seq or 1
     name = f"row {story.row}"
-    drawn = lives.draw(name, story.lives, first, last, report.moment)
+
+    def owner(life: Life) -> str:
+        return named([lives.owner_of(life)], report.names)
+
+    drawn = lives.draw(name, story.lives, first, last, report.moment, owner)
     if drawn:
         yield Drawing(
             f"generations of {name}: who had it, its publishes (w) and uses (r)",
@@ -29,7 +34,8 @@ def _blocks(story: RowStory, report: Report) -> Iterator[Block]:
                 first,
                 last,
                 report.moment,
-                lambda life: named([life.owner or "unknown"], report.names),
+                owner,
+                lambda life: f"{len(life.writes)} publishes, {len(life.reads)} uses",
             ),
         )
 
