@@ -36,11 +36,12 @@ LEFT JOIN (
 ORDER BY p.page"""
 
 TOUCHED = """
-SELECT a.life, a.mode, l.kernel, l.kind, l.stream, count(*) AS times
+SELECT a.life, a.mode, CASE WHEN l.launch IS NOT NULL THEN l.kernel END AS kernel, l.kind, l.stream,
+    count(*) AS times
 FROM (
     SELECT DISTINCT seq, life, mode FROM access WHERE page = $page AND certain AND seq <= $at
-) AS a JOIN launch AS l USING (seq)
-GROUP BY ALL ORDER BY a.life DESC, a.mode DESC, times DESC, l.kernel, l.stream"""
+) AS a JOIN _act AS l USING (seq)
+GROUP BY ALL ORDER BY a.life DESC, a.mode DESC, times DESC, kernel, l.stream"""
 
 EXTENT = """
 SELECT launch, any_value(mode ORDER BY mode DESC) AS mode, min(first) AS first, max("end") AS "end"

@@ -7,9 +7,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from tracert_analysis.load import Dump
+from tracert_analysis.load import Dump, open_dump
 
 from tests.analysis.history import History, Page, use
+from tracert.record.access import Clear, Compute, Extent, Holder
+from tracert.record.layout import Geometry
+from tracert.record.ring import Ring
+from tracert.record.ring_recorder import RingRecorder
 
 COMPUTE, TRANSFER = 1, 2
 
@@ -291,6 +295,28 @@ def test_the_views_name_the_writer(dump: Dump) -> None:
     )
     assert [] == ask("FROM last_fence(8)")
     assert [(0,)] == ask("SELECT count(*) FROM launch WHERE launch IS NULL OR stream > 2")
+
+
+def test_a_ring_tells_of_them_as_a_dump_does(tmp_path: Path) -> None:
+    """Through the recorder: writers by name, the order that lacks, no launch in the last facts."""
+    ring = Ring.create(tmp_path / "1-1.ring", Geometry(slots=256, pages=8, page_size=4, rows=1, row_width=1))
+    ring.describe({"config": {"page_size": 4, "kv_pages": 8}, "device": {"name": "sim"}})
+    recorder = RingRecorder(ring)
+    recorder.launch(1, 1, 1, "clear_pages", Clear([Extent(page, 0, 0, 4) for page in range(8)]))
+    recorder.fence_passed(device=True)
+    recorder.alloc([3, 4], [1, 1], Holder("request", 1))
+    begun = recorder.external_begin("nic", 7, [Extent(4, 1, 0, 1)], [Extent(3, 1, 0, 4)])
+    wrote = recorder.host_write([Extent(4, 1, 1, 4)])
+    reader = recorder.launch(2, 1, 2, "forward", Compute("prefill", 1, reads=[Extent(3, 1, 0, 4)]))
+    done = recorder.external_done("nic", 7)
+    dump = open_dump(str(ring.path))
+    assert [("external:nic", 7, begun, done), ("host", None, wrote, wrote)] == dump.connection.execute(
+        "SELECT actor, transaction, seq, done_seq FROM _outside ORDER BY seq"
+    ).fetchall()
+    assert [("TR101", reader, begun)] == [(row["code"], row["seq"], row["other_seq"]) for row in told(dump)]
+    assert [(None, begun), (None, wrote)] == dump.connection.execute(
+        "SELECT writer, writer_seq FROM page_state WHERE page IN (3, 4) ORDER BY page"
+    ).fetchall()
 
 
 def unknown(tmp_path: Path, act: str) -> str:

@@ -84,13 +84,13 @@ CASES = (
     Case("a@1 f=1 3<f c@3 d@0 b@4", "a<b", "Fences and the legacy rule pass order on to each other."),
     Case("a@3 !0 b@1", "a<b", "The host that waits for the legacy stream has waited for blocking ones."),
     Case("a@1 !0 b@3", "a|b", "But not for others."),
-    Case("a@0 !3 b@1", "a<b", "The blocking stream waits from a on, idle or not.", False),
+    Case("a@0 !3 b@1", "a<b", "Idle or not, the blocking stream waits: so the text can be read.", False),
     # The host writes by itself.
     Case("a@1 w@host", "a|w", "The host doesn't wait for what it has enqueued.", False),
     Case("a@1 !1 w@host", "a<w", "It writes after what it has waited for.", False),
     Case("a@1 f=1 2<f w@host", "a|w", "What a stream waits for, the host knows nothing of.", False),
     Case("w@host a@1 b@2", "w<a w<b", "Whatever it enqueues starts after what it has written.", False),
-    Case("a@1 b@2 ?f f=1 ?f w@host", "a<w b|w", "A query that says yes counts for what the host writes.", False),
+    Case("a@1 b@2 ?f f=1 ?f w@host", "a<w b|w", "A query that says yes counts for the host, too.", False),
     Case("a@0 w@host", "a|w", "The legacy stream makes streams wait, not the host.", False),
     # Writers outside.
     Case("x@nic a@1", "x|a", "A transfer goes on until the host has seen it done.", False),

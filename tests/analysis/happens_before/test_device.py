@@ -77,8 +77,8 @@ def ran(draw: random.Random, schedule: str) -> tuple[Program, list[int]]:
                 device.sync(draw.choice(fences))
             case "Q" if fences:
                 device.query(draw.choice(fences))
-            # A blocking stream waits for the legacy one from the legacy act on, says the vendor, and so say
-            # the clocks; the simulated one waits from its own next entry on, so a host may not have waited.
+            # Whether an idle blocking stream waits for the legacy one can be read either way in the vendor's
+            # text; the clocks call that ordered, and the device runs the reading that is not.
             case "F" if draw.random() < 0.5 and stream.id not in blocking:
                 device.sync_stream(stream)
             case "D" if draw.random() < 0.2:

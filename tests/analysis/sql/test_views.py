@@ -121,10 +121,14 @@ def test_fence(tmp_path: Path) -> None:
     passed = history.passed(late)
     history.forward(COMPUTE)
     still_open = history.record(COMPUTE)
+    # Recorded once more, and waited for without a word of which record is meant.
+    again = history.record(TRANSFER, still_open)
+    unsaid = history.event("fence_wait", fence=again.fence, stream=COMPUTE)
     assert [
         (early.fence, COMPUTE, 1, early.seq, waited, TRANSFER, passed),
         (late.fence, COMPUTE, 2, late.seq, None, None, passed),
         (still_open.fence, COMPUTE, 3, still_open.seq, None, None, None),
+        (again.fence, TRANSFER, 0, again.seq, unsaid, COMPUTE, again.seq),
     ] == rows(history, tmp_path, "FROM fence ORDER BY record_seq")
 
 
