@@ -16,6 +16,7 @@ from tracert_analysis.report.sections.evidence import evidence, queries, reprodu
 from tracert_analysis.report.sections.others import novelties, others
 from tracert_analysis.report.sections.page import page
 from tracert_analysis.report.sections.progress import lanes, streams
+from tracert_analysis.report.sections.ranks import ranks
 from tracert_analysis.report.sections.row import row
 from tracert_analysis.report.sections.verdict import verdict
 from tracert_analysis.report.sections.workspace import workspace
@@ -29,6 +30,7 @@ def lay_out(report: Report) -> Document:
     asked = [section for section, story in zip(pages, report.pages, strict=True) if story.asked]
     sections = (
         verdict(report),
+        ranks(report),
         *asked,
         access(report),
         host(report),

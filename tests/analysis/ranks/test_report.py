@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from tracert_analysis.report.as_text import render
 from tracert_analysis.report.ranks import build_ranks
 
 from tests.analysis.ranks.test_ranks import Decisions, opened
@@ -41,3 +42,20 @@ def test_without_a_finding_the_rank_that_failed_is_told(tmp_path: Path) -> None:
     report = build_ranks(opened(tmp_path, Decisions(0).decide(range(2)), failed))
     assert (1, None) == (report.rank, report.verdict.code)
     assert [None, "LAUNCH_FAILURE"] == [fact.error for fact in report.ranks]
+
+
+def test_the_text_says_of_each_rank_what_it_broke_and_when(tmp_path: Path) -> None:
+    """Behind the verdict; the rank that the report is about has a mark."""
+    ranks = [unheld(0, 3), unheld(1, 2), Decisions(2, boot=None).decide(range(4))]
+    text = render(build_ranks(opened(tmp_path, *ranks)))
+    section = text.partition("RANKS\n")[2].partition("\n\n")[0].splitlines()
+    cells = [line.split() for line in section[1:4]]
+    assert [
+        ["0", "TR203", "double-free", "proven", "seq", "14", "0.002", "ms", "-", "12"],
+        ["1", "*", "TR203", "double-free", "proven", "seq", "12", "0.000", "ms", "-", "10"],
+        ["2", "none", "-", "-", "-", "-", "14"],
+    ] == cells
+    assert (
+        "  *              this report is about rank 1; of all findings, its first is the earliest" in section
+    )
+    assert "the order of ranks in time is as good as their clocks" in " ".join(text.split())
