@@ -240,6 +240,7 @@ def _page_stories(
             at,
             why,
             About(
+                asked=page == asked,
                 reader=None if page == asked else scene.act,
                 other=scene.other,
                 pages=kv_pages,

@@ -14,6 +14,9 @@ def names(questions: Questions, rows: tuple[RowStory, ...], pages: tuple[PageSto
     holders = {hold.holder for story in stories for hold in (story.last_owner, story.previous_owner) if hold}
     holders |= {life.owner for story in stories for life in story.lives if life.owner}
     holders |= {holder for page in pages for holder in page.also_held_by}
+    holders |= {holder for page in pages for near in page.neighbours for holder in near.holders}
+    kept = [page.last_facts for page in pages if page.last_facts is not None]
+    holders |= {holder for facts in kept for holder in (facts.holder, facts.previous_holder) if holder}
     holders |= {
         name for row in rows for entry in row.leftovers for name in (entry.left_holder or "").split(", ")
     }

@@ -7,7 +7,7 @@ from tracert_analysis.report.byte_runs import byte_run, byte_runs
 from tracert_analysis.report.facts import Act, FenceFact, Hold, Life, Write
 from tracert_analysis.report.neighbourhood import extent, neighbours, not_found, touched
 from tracert_analysis.report.questions import Questions, Row, Told
-from tracert_analysis.report.stories import ByteRun, Extent, PageStory
+from tracert_analysis.report.stories import ByteRun, Extent, LastFacts, PageStory
 
 HOLDERS = """
 SELECT holder, mode, life, from_seq, until_seq FROM holding
@@ -27,6 +27,10 @@ TOUCHES = """
 SELECT DISTINCT seq, mode, life FROM access WHERE page = $page AND certain AND seq <= $at
 ORDER BY seq DESC LIMIT 200"""
 
+LAST_FACTS = """
+SELECT life, state, holder, previous_holder, writer, writer_stream, writer_seq, writer_life, fence
+FROM page_state WHERE page = $page LIMIT 1"""
+
 FENCES_BEHIND = """
 SELECT fence, stream, ordinal, record_seq, wait_stream, wait_seq, passed_seq, true AS covers FROM fence
 WHERE stream = $stream AND ordinal >= $ordinal AND record_seq < $at
@@ -36,8 +40,10 @@ WHERE stream = $stream AND ordinal >= $ordinal AND record_seq < $at
 class About(NamedTuple):
     """What else a page's story needs to know."""
 
+    asked: bool
+    """Somebody asked for the page: it is told as of the end."""
     reader: Act | None
-    """The launch whose order with the writer matters; None when the page was asked for."""
+    """The launch whose order with the writer matters, if there is one."""
     other: Act | None
     """The act that the reader should be ordered after."""
     pages: int | None
@@ -90,9 +96,16 @@ def page_story(questions: Questions, acts: Acts, page: int, at: int, why: str, a
         neighbours=near,
         extent=_stale(runs) or extent(questions, page, reader, about.other),
         not_found=tuple(not_found(page, life, at, holders, lives, kernels, kernels_query)),
-        asked=reader is None,
-        occurs=bool(holders.rows or lives.rows or written.rows),
+        asked=about.asked,
+        last_facts=_last_facts(questions, page) if about.asked or not (last and writer) else None,
+        occurs=bool(holders.rows or lives.rows or any(found.life for found in kernels)),
     )
+
+
+def _last_facts(questions: Questions, page: int) -> LastFacts | None:
+    """What the runtime kept of the page to the end, whatever the window of events still has."""
+    told = questions.ask(f"last facts of page {page}", LAST_FACTS, page=page)
+    return LastFacts(**told.first, query=told.query) if told.first else None
 
 
 def _stale(runs: tuple[ByteRun, ...]) -> Extent | None:

@@ -103,6 +103,24 @@ class BytesStory:
 
 
 @dataclass(frozen=True, slots=True)
+class LastFacts:
+    """What the runtime kept of a page to the end: it holds even where the window of events is short."""
+
+    life: int | None
+    state: str | None
+    holder: str | None
+    previous_holder: str | None
+    writer: int | None
+    """Number of the launch that wrote it last."""
+    writer_stream: int | None
+    writer_seq: int | None
+    writer_life: int | None
+    fence: int | None
+    """The fence behind which it was retired last."""
+    query: int
+
+
+@dataclass(frozen=True, slots=True)
 class PageStory:
     """A page as of one seq: owners, writer, fence, lives."""
 
@@ -131,10 +149,11 @@ class PageStory:
     """Itself among them."""
     extent: Extent | None = None
     not_found: tuple[Negative, ...] = ()
+    last_facts: LastFacts | None = None
     asked: bool = False
     """It was asked for; then it is told as of the end."""
     occurs: bool = True
-    """False when no event of the recorded window names it, and the last facts of pages have nothing of it."""
+    """False when nobody held it and no launch named it in the recorded window."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from tracert_analysis.report.facts import Life, Touched
 from tracert_analysis.report.phrases import LISTED, fence, hold, named, page_name, positions, write
 from tracert_analysis.report.report import Report
 from tracert_analysis.report.sections.content import run
-from tracert_analysis.report.stories import PageStory
+from tracert_analysis.report.stories import LastFacts, PageStory
 
 
 def page(story: PageStory, report: Report) -> Section:
@@ -53,7 +53,10 @@ def _facts(story: PageStory, report: Report) -> Iterator[Fact]:
     owners, written, fenced, lived, held_bytes, _, kernels = (*story.queries, *[0] * 7)[:7]
     yield Fact("why", story.why)
     if not story.occurs:
-        yield Fact("nothing", f"page {story.page} never occurs in the recorded window", (lived,))
+        told = f"page {story.page} never occurs in the recorded window: nobody held it, no launch named it"
+        clear = "" if story.last_writer is None else "; what cleared the whole arena wrote it"
+        yield Fact("nothing", f"{told}{clear}", (lived,), "bad")
+        yield from _last_facts(story.last_facts, report)
         return
     also = f"; also held by {named(story.also_held_by, report.names)}" if story.also_held_by else ""
     yield Fact("last owner", f"{hold(story.last_owner, 'life', report.names)}{also}", (owners,))
@@ -65,6 +68,8 @@ def _facts(story: PageStory, report: Report) -> Iterator[Fact]:
     told = "none needed: writer and reader are on one stream" if writer else "none needed: nobody wrote it"
     if writer and story.needs_fence:
         told = fence(story.last_fence, writer)
+        if story.last_fence is None and story.asked:
+            told = "none behind that write, which a stream waited for or the host saw pass"
     yield Fact("last fence", told, (fenced,))
     if report.content is None or report.content.page != story.page:
         for number, found in enumerate(story.runs[:LISTED]):
@@ -75,8 +80,25 @@ def _facts(story: PageStory, report: Report) -> Iterator[Fact]:
     for number, life in enumerate(sorted({found.life for found in story.touched}, reverse=True)[:3]):
         text = f"in {page_name(story.page, life)} {_touched(story, life, _times)}"
         yield Fact("touched" if number == 0 else "", text, (kernels,))
+    yield from _last_facts(story.last_facts, report)
     for number, item in enumerate(story.not_found):
         yield Fact("not found" if number == 0 else "", item.text, (item.query,))
+
+
+def _last_facts(found: LastFacts | None, report: Report) -> Iterator[Fact]:
+    if found is None:
+        return
+    holder = named([found.holder], report.names) if found.holder else "nobody"
+    before = (
+        f", before that by {named([found.previous_holder], report.names)}" if found.previous_holder else ""
+    )
+    state = f"life {found.life}, {found.state or 'state unknown'}, held last by {holder}{before}"
+    writer = "written by nobody"
+    if found.writer is not None:
+        place = f"launch {found.writer} on stream {found.writer_stream} at seq {found.writer_seq}"
+        writer = f"written last by {place}, in life {found.writer_life}"
+    fence = f"; retired last behind fence {found.fence}" if found.fence else ""
+    yield Fact("kept facts", f"{state}; {writer}{fence}", (found.query,))
 
 
 def _touched(story: PageStory, life: int, worded: Callable[[Touched], str]) -> str:
