@@ -109,9 +109,11 @@ FROM (
 
 ORDER = f"""
 SELECT count(*) AS checked, count(*) FILTER (NOT ordered) AS wrong FROM (
-    SELECT DISTINCT w.launch, w.stream = l.stream OR w.ordinal <= l.clock[w.stream + 1] AS ordered
+    SELECT DISTINCT w.seq,
+        y.stream = l.stream OR coalesce(y.ordinal <= l.clock[y.stream + 1], false) AS ordered
     FROM access a JOIN launch l ON l.launch = a.launch
     JOIN access w ON w.page = a.page AND w.mode = 'write' AND w.seq < a.seq AND w.certain
+    JOIN _act y ON y.seq = w.seq
     WHERE a.launch = $launch AND a.certain
     AND {apart(ORDER_CODES)}
 )"""

@@ -9,6 +9,10 @@ COLUMNS = 'launch, seq, kind, kernel, stream, ordinal, phase, step, "row", gener
 
 ONE_LAUNCH = f"SELECT {COLUMNS} FROM launch WHERE launch = $launch"
 
+OUTSIDE = """
+SELECT 0 AS launch, seq, kind, kernel, stream, ordinal, NULL AS phase, step, NULL AS "row",
+    NULL AS generation, state FROM _act WHERE launch IS NULL AND seq = $seq"""
+
 JOINING_FENCE = """
 SELECT fence, stream, ordinal, record_seq,
     CASE WHEN wait_stream = $to_stream AND wait_seq < $before THEN wait_stream END AS wait_stream,
@@ -38,6 +42,13 @@ class Acts:
             return None, 0
         told = self._questions.ask(f"launch {launch}", ONE_LAUNCH, launch=launch)
         return (self.act(told.first) if told.first else None), told.query
+
+    def of(self, launch: int | None, seq: int | None) -> Act | None:
+        """The launch of that number; without one what a writer without a stream did at `seq`, if anything."""
+        if launch is not None:
+            return self.launch(launch)[0]
+        told = self._questions.rows(OUTSIDE, seq=seq)
+        return self.act(told[0]) if told else None
 
     def act(self, row: Row) -> Act:
         """A row of the view `launch` as an act."""

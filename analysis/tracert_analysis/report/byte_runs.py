@@ -23,8 +23,8 @@ def byte_runs(questions: Questions, page: int, before: int) -> Told:
 
 def byte_run(acts: Acts, row: Row, life: int | None) -> ByteRun:
     """A run; what was written in an earlier life than `life`, and is no zero, is stale in it."""
-    writer, _ = acts.launch(row["launch"])
-    origin, _ = acts.launch(row["origin_launch"])
+    writer = acts.of(row["launch"], row["seq"])
+    origin = acts.of(row["origin_launch"], row["origin_seq"])
     return ByteRun(
         first=row["first"],
         end=row["end"],

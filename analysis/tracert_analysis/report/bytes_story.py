@@ -42,8 +42,9 @@ UNTOLD = """NOT EXISTS (
 
 EARLIER = f"""
 SELECT count(*) AS checked, count(*) FILTER (NOT ordered) AS wrong FROM (
-    SELECT DISTINCT e.launch, e.stream = l.stream OR e.ordinal <= l.clock[e.stream + 1] AS ordered
-    FROM access e JOIN launch l ON l.launch = $launch
+    SELECT DISTINCT e.seq,
+        y.stream = l.stream OR coalesce(y.ordinal <= l.clock[y.stream + 1], false) AS ordered
+    FROM access e JOIN _act y ON y.seq = e.seq JOIN launch l ON l.launch = $launch
     WHERE e.page = $page AND e.life < $life AND e.seq < l.seq AND e.certain
     AND {UNTOLD.format(codes=listed(ORDER_CODES))}
 )"""

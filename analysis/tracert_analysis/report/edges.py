@@ -10,19 +10,19 @@ from tracert_analysis.report.questions import Questions
 
 ORDERED = """
 SELECT late.clock[early.stream + 1] >= early.ordinal AS ordered, late.clock[early.stream + 1] AS reaches
-FROM launch early, launch late WHERE early.launch = $earlier AND late.launch = $later LIMIT 1"""
+FROM _act early, _act late WHERE early.seq = $earlier AND late.seq = $later LIMIT 1"""
 
 
 def missing_edge(questions: Questions, one: Act | None, other: Act | None) -> Edge | None:
-    """The edge from the earlier to the later of two launches; None when they are ordered, or not known."""
+    """The edge from the earlier to the later of two acts; None when they are ordered, or not known."""
     if one is None or other is None or one.stream == other.stream:
         return None
     earlier, later = sorted((one, other), key=lambda act: act.seq)
     told = questions.ask(
-        f"is launch {earlier.launch} ordered before launch {later.launch}?",
+        f"is {earlier.name} ordered before {later.name}?",
         ORDERED,
-        earlier=earlier.launch,
-        later=later.launch,
+        earlier=earlier.seq,
+        later=later.seq,
     )
     if told.first is None or told.first["ordered"] is not False:
         return None
@@ -30,7 +30,14 @@ def missing_edge(questions: Questions, one: Act | None, other: Act | None) -> Ed
 
 
 def call(earlier: Act, later: Act) -> str:
-    """The two calls; they belong behind the earlier launch and before the later one."""
+    """The two calls; they belong behind the earlier launch and before the later one.
+
+    A writer without a stream can't be told to wait, nor be waited for but by the host.
+    """
+    if not earlier.launch:
+        return f"wait for external_done of {earlier.name}"
+    if not later.launch:
+        return f"fence = device.record({variable(earlier)}); device.sync(fence)"
     return f"fence = device.record({variable(earlier)}); device.wait({variable(later)}, fence)"
 
 
@@ -42,6 +49,8 @@ def variable(act: Act) -> str:
 def ways(edge: Edge) -> tuple[str, ...]:
     """What repairs it, best first. A copy is easier to move to another stream than a computation."""
     earlier, later = edge.earlier, edge.later
+    if not (earlier.launch and later.launch):
+        return (f"let the host wait, between {earlier.name} and {later.name}: {edge.call}",)
     moved, staying = (later, earlier) if earlier.kind == "launch" != later.kind else (earlier, later)
     return (
         f"enqueue {moved.kernel} on stream {staying.stream_name}, where {staying.kernel} is: "

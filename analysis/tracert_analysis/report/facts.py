@@ -27,9 +27,10 @@ class Resource:
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """One launch as a report names it."""
+    """One launch as a report names it, or what a writer without a stream did."""
 
     launch: int
+    """0 where no launch did it: then the stream is the writer's channel, under the writer's name."""
     seq: int
     kind: str
     kernel: str
@@ -42,8 +43,15 @@ class Act:
     generation: int | None = None
     state: str | None = None
 
+    @property
+    def name(self) -> str:
+        """What a sentence calls it in short."""
+        if self.launch:
+            return f"launch {self.launch}"
+        return "the host's write" if self.kind == "write" else f"{self.kernel} of {self.stream_name}"
+
     def __str__(self) -> str:
-        return f"launch {self.launch} {self.kernel} on {self.stream_name}"
+        return f"{self.name} {self.kernel} on {self.stream_name}" if self.launch else self.name
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,10 +18,13 @@ SELECT life, owner, alloc_seq, retire_seq, free_seq FROM page_life
 WHERE page = $page AND (alloc_seq IS NULL OR alloc_seq <= $at) ORDER BY life"""
 
 WRITERS = """
-SELECT l.*, a.life AS written_life, a.first, a."end" FROM (
-    SELECT launch, life, first, "end" FROM access
+SELECT l.* REPLACE (coalesce(x.launch, 0) AS launch, x.seq AS seq, x.kind AS kind, x.kernel AS kernel,
+    x.stream AS stream, x.ordinal AS ordinal, x.state AS state),
+    a.life AS written_life, a.first, a."end"
+FROM (
+    SELECT seq, life, first, "end" FROM access
     WHERE page = $page AND mode = 'write' AND certain AND seq < $before ORDER BY seq DESC LIMIT 1
-) a JOIN launch l ON l.launch = a.launch"""
+) a JOIN _act x USING (seq) LEFT JOIN launch l USING (seq)"""
 
 TOUCHES = """
 SELECT DISTINCT seq, mode, life FROM access WHERE page = $page AND certain AND seq <= $at
@@ -159,7 +162,7 @@ def _fence(
     if reader is not None:
         return acts.joining_fence(writer.act, reader.stream, at)
     told = questions.ask(
-        f"the first fence behind launch {writer.act.launch}",
+        f"the first fence behind {writer.act.name}",
         FENCES_BEHIND,
         stream=writer.act.stream,
         ordinal=writer.act.ordinal,

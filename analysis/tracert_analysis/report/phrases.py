@@ -12,7 +12,9 @@ LISTED = 8
 
 def place(act: Act) -> str:
     """A launch with its stream and its place there."""
-    return f"launch {act.launch} {act.kernel} (stream {act.stream} {act.stream_name}, number {act.ordinal})"
+    if not act.launch:
+        return act.name
+    return f"{act.name} {act.kernel} (stream {act.stream} {act.stream_name}, number {act.ordinal})"
 
 
 def when(act: Act) -> str:

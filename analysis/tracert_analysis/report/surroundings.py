@@ -32,9 +32,11 @@ def surroundings(
     questions: Questions, acts: Acts, act: Act | None, other: Act | None, edge: Edge | None
 ) -> Surroundings | None:
     """What is drawn around `act`, and around the act that it should be ordered after."""
-    if act is None:
+    if act is None or not act.launch:
         return None
-    other = other or act
+    if other is None or not other.launch:
+        # A writer without a stream is drawn nowhere.
+        other, edge = act, None
     early, late = sorted((act, other), key=lambda found: found.seq)
     told = questions.ask(
         f"launches around launch {act.launch}",

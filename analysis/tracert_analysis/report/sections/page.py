@@ -66,7 +66,9 @@ def _facts(story: PageStory, report: Report) -> Iterator[Fact]:
     yield Fact("last writer", write(story.last_writer), (written,))
     writer = story.last_writer.act if story.last_writer else None
     told = "none needed: writer and reader are on one stream" if writer else "none needed: nobody wrote it"
-    if writer and story.needs_fence:
+    if writer and not writer.launch:
+        told = "none: only the host can wait for a writer that has no stream"
+    elif writer and story.needs_fence:
         told = fence(story.last_fence, writer)
         if story.last_fence is None and story.asked:
             told = "none behind that write, which a stream waited for or the host saw pass"

@@ -41,10 +41,11 @@ def _error(error: ErrorFact) -> Iterator[Fact]:
 def _edge(edge: Edge) -> Iterator[Fact]:
     earlier, later = edge.earlier, edge.later
     yield Fact("missing edge", f"{place(earlier)} -> {place(later)}", (), "bad")
-    between = f"after launch {earlier.launch}, before launch {later.launch}"
+    between = f"after {earlier.name}, before {later.name}"
     yield Fact("missing call", f"{edge.call}   {between}", (), "good")
     name = earlier.stream_name
     known = (
         f"{name} up to number {edge.reaches}, not {earlier.ordinal}" if edge.reaches else f"nothing on {name}"
     )
-    yield Fact("known order", f"launch {later.launch} is ordered after {known}", (edge.query,))
+    if earlier.launch:
+        yield Fact("known order", f"{later.name} is ordered after {known}", (edge.query,))
