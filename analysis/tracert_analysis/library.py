@@ -26,6 +26,7 @@ STATE = (
     "_use",
     "_extent",
     "row_content",
+    "guard_entry",
     "workspace",
     "_touch",
     "byte_write",
@@ -33,7 +34,17 @@ STATE = (
 """What the events fold to, in the same sense; `_touch` is filled by Python."""
 DOUBT = ("_doubtful", "_blemish")
 """Where launches may have met bytes that they must not, and where they did; that is filled by Python."""
-ACCESS = ("_names", "_met", "_unordered_publish", "access", "_span", "_past_row", "_hit", "finding")
+ACCESS = (
+    "_names",
+    "_met",
+    "_unordered_publish",
+    "access",
+    "_span",
+    "_past_row",
+    "_unexplained",
+    "_hit",
+    "finding",
+)
 """What launches touched, and in which order."""
 FINDINGS = (
     "TR101",
@@ -68,6 +79,7 @@ NEEDS = {
     "fence": "FROM _seen WHERE kind = 'fence_record'",
     "workspace": "FROM _seen WHERE kind = 'workspace_alloc'",
     "_load": "FROM _seen WHERE kind = 'load'",
+    "guard_entry": "FROM _seen WHERE kind = 'guard'",
     "_doubtful": "SELECT 1 FROM _touch UNION ALL SELECT 1 FROM _extent",
     "_met": "FROM _blemish",
     "_unordered_publish": "FROM _touch",
@@ -108,8 +120,12 @@ NEEDS = {
     "TR301": "FROM _met WHERE kind = 'stale'",
     "TR302": "FROM _met WHERE kind = 'unwritten'",
     "TR303": "FROM _seen WHERE kind = 'copy_plan'",
-    "TR401": "SELECT 1 FROM _touch AS t, _window AS w WHERE t.page < 0 OR t.page >= w.kv_pages",
-    "TR402": "SELECT 1 FROM _touch UNION ALL SELECT 1 FROM _unpublished",
+    "TR401": """
+        SELECT 1 FROM _touch AS t, _window AS w WHERE t.page < 0 OR t.page >= w.kv_pages
+        UNION ALL
+        SELECT 1 FROM guard_entry
+    """,
+    "TR402": "SELECT 1 FROM _touch UNION ALL SELECT 1 FROM _unpublished UNION ALL SELECT 1 FROM guard_entry",
     "TR403": "FROM _past_row",
     "TR501": "FROM _seen WHERE kind = 'match'",
     "TR502": "FROM _hit",

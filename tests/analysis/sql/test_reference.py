@@ -36,7 +36,7 @@ CONTRACT_MACROS = {
     "in_flight()",
     "what_was_new(launch)",
 }
-ADDED_VIEWS = {"byte_write"}
+ADDED_VIEWS = {"byte_write", "guard_entry"}
 ADDED_MACROS = {"page_bytes(page, before := 4611686018427387904)"}
 
 

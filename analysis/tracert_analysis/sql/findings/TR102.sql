@@ -22,6 +22,12 @@ SELECT
                 WHEN 'error' THEN x.seq = b.seq
                 ELSE x.seq BETWEEN b.first_seq AND b.last_seq
             END
+        )
+        -- A guarded kernel found in the row what had not been published in it.
+        OR EXISTS (
+            FROM guard_entry AS g
+            WHERE g.differs AND g.row = b.row AND g.generation = b.generation AND g.stream = b.stream
+                AND g.seq BETWEEN b.first_seq AND b.last_seq
         ),
         w.holes
     ) AS confidence,

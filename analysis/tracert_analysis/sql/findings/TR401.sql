@@ -14,23 +14,38 @@ WITH
         ) AS d ON t.content = d.content AND t.generation = d.generation AND t.stream = d.stream
         WHERE t.mode = 'walk' AND (t.page < 0 OR t.page >= w.kv_pages)
     ),
-    broken AS (
-        SELECT o.*, u.seq AS seq, u.request
+    followed AS (
+        SELECT o.content, o.row, o.generation, o.index, o.page, u.seq, u.request, NULL AS meant
         FROM outside AS o
         JOIN _use AS u
             ON o.row = u.row AND o.generation = u.generation AND o.stream = u.stream AND u.walked > o.index
             AND u.seq BETWEEN o.from_seq AND o.last_seq
-        QUALIFY row_number() OVER (PARTITION BY o.row, o.generation ORDER BY u.seq, o.index) = 1
+        UNION ALL
+        -- What a guarded kernel found there in the place of what had been published.
+        SELECT g.content, g.row, g.generation, g.index, g.page, g.seq, g.request,
+            coalesce('page ' || g.published_page || '.' || g.published_life, 'nothing')
+        FROM _unexplained AS g CROSS JOIN _window AS w WHERE g.page < 0 OR g.page >= w.kv_pages
+    ),
+    broken AS (
+        SELECT * FROM followed QUALIFY row_number() OVER (PARTITION BY row, generation ORDER BY seq, index) = 1
     )
 SELECT
     'TR401' AS code,
     'index-out-of-range' AS name,
     b.seq,
     'mapping' AS class,
-    _confidence(b.seq IN (SELECT seq FROM _wrong), w.holes) AS confidence,
+    _confidence(
+        b.seq IN (SELECT seq FROM _wrong)
+        OR EXISTS (FROM guard_entry AS g WHERE g.seq = b.seq AND g.row = b.row AND g.index = b.index),
+        w.holes
+    ) AS confidence,
     _launch_named(late.launch, late.kernel, late_name.name) || ' follows entry ' || b.index || ' of row ' || b.row
     || ', which names page ' || b.page || '; the pool has pages 0 to ' || (w.kv_pages - 1)
-    || coalesce('. It was published by ' || _launch_named(early.launch, early.kernel, early_name.name), '') AS sentence,
+    || CASE WHEN b.meant IS NULL THEN '' ELSE '. The kernel itself saw that, and ' || b.meant || ' was published there' END
+    || coalesce(
+        CASE WHEN b.meant IS NULL THEN '. It was published by ' ELSE ', by ' END
+        || _launch_named(early.launch, early.kernel, early_name.name), ''
+    ) AS sentence,
     'row' AS resource_kind,
     b.row AS resource_id,
     NULL AS life,
@@ -43,7 +58,7 @@ SELECT
     early.stream AS other_stream,
     c.seq AS other_seq
 FROM broken AS b
-JOIN row_content AS c ON b.content = c.content
+LEFT JOIN row_content AS c ON b.content = c.content
 JOIN launch AS late ON b.seq = late.seq
 JOIN _stream AS late_name ON late.stream = late_name.stream
 LEFT JOIN launch AS early ON c.seq = early.seq

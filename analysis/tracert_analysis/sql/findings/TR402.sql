@@ -33,7 +33,7 @@ WITH
     ),
     stale AS (
         SELECT
-            o.content, o.row, o.generation, o.index, o.page, o.life, o.request, o.owner, o.known_from, u.seq,
+            o.content, o.row, o.generation, o.index, o.page, o.life, o.request, o.owner, u.seq, NULL AS found,
             CASE
                 WHEN o.known_from IS NULL THEN 'never granted'
                 WHEN u.seq > o.unheld_seq THEN 'held by nobody'
@@ -49,12 +49,18 @@ WITH
                 AND h.from_seq <= u.seq AND coalesce(h.until_seq > u.seq, true)
         )
         UNION ALL
-        SELECT NULL, m.row, m.generation, m.index, NULL, NULL, n.request, NULL, NULL, m.seq, 'never published'
+        SELECT NULL, m.row, m.generation, m.index, NULL, NULL, n.request, NULL, m.seq, NULL, 'never published'
         FROM _unpublished AS m
         ANTI JOIN _past_row AS x
             ON x.fresh AND m.row = x.row AND m.generation = x.generation AND m.index = x.index AND m.stream = x.stream
         JOIN _tenancy AS n ON m.row = n.row AND m.generation = n.generation
         CROSS JOIN _window AS w WHERE w.complete
+        UNION ALL
+        -- What a guarded kernel found there in the place of what had been published.
+        SELECT g.content, g.row, g.generation, g.index, NULL, NULL, g.request, NULL, g.seq, g.page,
+            coalesce('page ' || g.published_page || '.' || g.published_life, 'nothing')
+        FROM _unexplained AS g CROSS JOIN _window AS w
+        WHERE g.page >= 0 AND g.page < coalesce(w.kv_pages, 4294967296)
     ),
     broken AS (
         SELECT * FROM stale QUALIFY row_number() OVER (PARTITION BY row, generation ORDER BY seq, index) = 1
@@ -64,11 +70,18 @@ SELECT
     'stale-mapping' AS name,
     b.seq,
     'mapping' AS class,
-    _confidence(b.seq IN (SELECT seq FROM _wrong), w.holes) AS confidence,
+    _confidence(
+        b.seq IN (SELECT seq FROM _wrong)
+        OR EXISTS (FROM guard_entry AS g WHERE g.seq = b.seq AND g.row = b.row AND g.index = b.index),
+        w.holes
+    ) AS confidence,
     _launch_named(late.launch, late.kernel, late_name.name) || ' follows entry ' || b.index || ' of row ' || b.row
     || ' for request ' || b.request
-    || CASE b.reason
-        WHEN 'never published' THEN ', in which nothing was ever published'
+    || CASE
+        WHEN b.found IS NOT NULL THEN ', in which the kernel found ' || CASE b.found WHEN 0 THEN '0' ELSE 'page ' || b.found END
+            || ': ' || b.reason || ' was published there'
+            || coalesce(', by ' || _launch_named(early.launch, early.kernel, early_name.name), '')
+        WHEN b.reason = 'never published' THEN ', in which nothing was ever published'
         ELSE ', which names page ' || b.page || '.' || b.life || ': that request does not hold it, it is ' || b.reason
             || coalesce(' and was granted to ' || b.owner, '')
     END AS sentence,
@@ -88,4 +101,5 @@ JOIN launch AS late ON b.seq = late.seq
 JOIN _stream AS late_name ON late.stream = late_name.stream
 LEFT JOIN row_content AS c ON b.content = c.content
 LEFT JOIN launch AS early ON c.seq = early.seq
+LEFT JOIN _stream AS early_name ON early.stream = early_name.stream
 CROSS JOIN _window AS w

@@ -17,7 +17,11 @@ SELECT
     'walked-past-row' AS name,
     b.seq,
     'mapping' AS class,
-    _confidence(b.seq IN (SELECT seq FROM _wrong), w.holes) AS confidence,
+    _confidence(
+        b.seq IN (SELECT seq FROM _wrong)
+        OR EXISTS (FROM guard_entry AS g WHERE g.seq = b.seq AND g.row = b.row AND g.index = b.index),
+        w.holes
+    ) AS confidence,
     _launch_named(late.launch, late.kernel, late_name.name) || ' follows entry ' || b.index || ' of row ' || b.row
     || ' for request ' || b.request || ', which maps '
     || CASE m.entries WHEN 1 THEN '1 entry' ELSE coalesce(m.entries, 0) || ' entries' END || ' there: '

@@ -1,0 +1,50 @@
+-- Entries of rows as guarded kernels found them (`--guard`): those that are not what the host had the row name, or that name no page. Beside each stands what had been published there, in program order.
+CREATE TABLE guard_entry (
+    -- Event of the launch.
+    seq UBIGINT,
+    -- The launch.
+    launch UBIGINT,
+    -- Its stream.
+    stream USMALLINT,
+    -- The row of the block table.
+    row USMALLINT,
+    -- The row's generation.
+    generation UINTEGER,
+    -- The request that had the row.
+    request UBIGINT,
+    -- The entry.
+    index UBIGINT,
+    -- What the entry named when the kernel followed it; outside 1 to the last page of the pool it was left alone.
+    page BIGINT,
+    -- Number of what had been published there, as in `row_content`; null when nothing is known to have been.
+    content UBIGINT,
+    -- The page that had been published there.
+    published_page BIGINT,
+    -- Its life.
+    published_life BIGINT,
+    -- The kernel found what the history does not say it should; null when the history does not say what.
+    differs BOOLEAN
+);
+
+INSERT INTO guard_entry
+WITH told AS (
+    SELECT launch, row, generation, unnest(entries) AS x FROM event
+    WHERE kind = 'guard' AND row IS NOT NULL AND generation IS NOT NULL AND len(entries) > 0
+)
+SELECT
+    l.seq, l.launch, l.stream, t.row, t.generation, n.request, t.x[1],
+    -- A page below 0 is told by its 32 bits.
+    CASE WHEN t.x[2] >= 2147483648 THEN t.x[2] - 4294967296 ELSE t.x[2] END,
+    c.content, c.page, c.life,
+    CASE
+        WHEN c.page IS NOT NULL THEN c.page <> t.x[2]
+        -- At the start the table holds zeros.
+        WHEN w.complete THEN t.x[2] <> 0
+    END
+FROM told AS t
+JOIN launch AS l ON t.launch = l.launch AND l.kind = 'launch'
+LEFT JOIN _tenancy AS n ON t.row = n.row AND t.generation = n.generation
+LEFT JOIN row_content AS c
+    ON t.row = c.row AND t.x[1] = c.index AND c.seq < l.seq AND coalesce(c.until_seq > l.seq, true)
+CROSS JOIN _window AS w
+WHERE len(t.x) = 2 AND t.x[1] BETWEEN 0 AND 1048575;
