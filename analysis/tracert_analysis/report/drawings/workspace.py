@@ -52,13 +52,14 @@ def figure(story: WorkspaceStory) -> Figure | None:
         about = f"{block.nbytes} bytes at {block.offset}: launch {block.launch} ({block.kernel or 'unnamed'})"
         kind = "wrong" if number == 0 else "held"
         x = LEFT + wide(block.offset)
-        shapes.append(Box(x, 20, max(2.0, wide(block.nbytes)), 20, kind, about))
+        width = min(max(2.0, wide(block.nbytes)), LEFT + BAR + 2 - x)
+        shapes.append(Box(x, 20, width, 20, kind, about))
         if number == 0:
             room = LEFT + BAR - x
             turned = room < BAR / 2
             shapes.append(
                 Words(
-                    x + wide(block.nbytes) if turned else x,
+                    x + width if turned else x,
                     56,
                     fitting(f"oldest: {about}", BAR - 10),
                     "wrong",
