@@ -21,14 +21,14 @@ AROUND = Surroundings(
 def test_events_are_lines_and_streams_columns() -> None:
     """In the order of events; what had not finished says so, the act has its mark, gaps have dots."""
     assert [
-        "seq   legacy                      compute                     transfer",
-        "10                                                            5 copy_row",
-        "14                                <-------- fence 3 ---------+",
-        "20    7 copy_row (waiting)",
-        "30    + - - - - NO FENCE  - - - >",
-        "30                                8 forward (running) !",
-        "                                  ...",
-        "32                                9 sample (waiting)",
+        "seq  legacy                      compute                     transfer",
+        "10                                                           5 copy_row",
+        "14                               <-------- fence 3 ---------+",
+        "20   7 copy_row (waiting)",
+        "30   + - - - - NO FENCE  - - - >",
+        "30                               8 forward (running) !",
+        "                                 ...",
+        "32                               9 sample (waiting)",
     ] == list(draw(AROUND, FORWARD, MISSING))
 
 
