@@ -17,7 +17,7 @@ from tracert_analysis.report.counterfactual import counterfactual
 from tracert_analysis.report.edges import ways
 from tracert_analysis.report.errors import error_fact
 from tracert_analysis.report.facts import Edge, FenceFact, Resource
-from tracert_analysis.report.findings import finding, findings, resource, story, unordered_alike
+from tracert_analysis.report.findings import beside, finding, findings, resource, story
 from tracert_analysis.report.names import names
 from tracert_analysis.report.novelty import novelties
 from tracert_analysis.report.pages import About, page_story
@@ -65,7 +65,6 @@ def build(dump: Dump, page: int | None = None) -> Report:
     page_stories = _page_stories(questions, acts, seen, row_stories, dump, page, kv_pages)
     suspect = seen.shown.row["row"] if seen.shown else None
     code = seen.root["code"] if seen.root else None
-    unordered = unordered_alike(questions, rows[0]) if rows else set()
     counts, counts_query = checked(questions)
     return Report(
         tool=_tool(),
@@ -84,7 +83,7 @@ def build(dump: Dump, page: int | None = None) -> Report:
             *bytes_acquittals(questions, seen.shown.row if seen.shown else None, seen.act),
             *workspace_acquittals(questions, seen.act, code),
         ),
-        findings=tuple(finding(row, seen.repetitions, unordered) for row in rows),
+        findings=tuple(finding(row, seen.causes.why[row["finding"]]) for row in rows),
         moment=seen.at,
         what_was_new=novelties(questions, seen.act),
         in_flight=streams(questions, acts),
@@ -109,7 +108,8 @@ def _verdict(dump: Dump, scene: Scene, rows: list[Row], query: int, counts: dict
         code=root["code"],
         name=root["name"],
         confidence=confidence,
-        sentence=story(scene.repetitions, scene.shown, scene.root_edge is not None),
+        sentence=story(scene.repetitions, scene.shown, scene.root_edge is not None)
+        + beside(scene.causes, confidence),
         resource=resource(root),
         launch=root["launch"],
         act=scene.root_act,

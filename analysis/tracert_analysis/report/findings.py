@@ -1,41 +1,24 @@
-"""The findings of a history, which of them is the verdict, and which of the others follow from it."""
+"""The findings of a history, which of them is the verdict, and which of those like it is told of."""
 
 from typing import NamedTuple
 
 from tracert_analysis.load import DumpError
+from tracert_analysis.report.causes import Causes
 from tracert_analysis.report.facts import Resource
 from tracert_analysis.report.questions import Questions, Row
 from tracert_analysis.report.report import Finding
 
 ALL = "SELECT * FROM finding ORDER BY finding"
 
-KERNELS = """
-SELECT f.finding, late.kernel, early.kernel AS other_kernel FROM finding f
-LEFT JOIN launch late ON late.launch = f.launch LEFT JOIN launch early ON early.launch = f.other_launch"""
-
 # Launches that may have found a page in a row which none of their entries is meant to name.
 HARMFUL = """
 SELECT f.finding FROM finding f JOIN access a ON a.launch = f.launch
 WHERE f.code = $code GROUP BY f.finding, a.page HAVING NOT bool_or(a.certain)"""
 
-# The call that is missing belongs to a place in the code: behind a kernel on a stream, before another stream.
-ALIKE = """
-WITH loose AS (
-    SELECT f.finding, early.kernel, early.stream, late.stream AS to_stream
-    FROM finding f
-    JOIN launch early ON early.launch = f.other_launch JOIN launch late ON late.launch = f.launch
-    WHERE early.seq < late.seq AND early.stream <> late.stream
-        AND late.clock[early.stream + 1] < early.ordinal
-)
-SELECT l.finding FROM loose l JOIN loose r USING (kernel, stream, to_stream) WHERE r.finding = $finding"""
-
-REPEATED = "the same again"
-
-SAME_ORDER = "the same order is missing"
-"""How the reason begins why a finding has the verdict's cause."""
-
 LISTED = 200
 """A fault can break a rule at every step from then on: that many findings are enough to see it."""
+BESIDE = 3
+"""Of what stands beside the verdict so much is named in its sentence."""
 
 
 def findings(questions: Questions) -> tuple[list[Row], int, int]:
@@ -47,20 +30,6 @@ def findings(questions: Questions) -> tuple[list[Row], int, int]:
     if questions.unanswered:
         raise DumpError(f"this history cannot be checked: {questions.unanswered[0]}")
     return told.rows[:LISTED], told.query, len(told.rows)
-
-
-def alike(questions: Questions, rows: list[Row]) -> list[Row]:
-    """The verdict and its repetitions: the same rule, broken by the same kernels on the same streams."""
-    kernels = {row["finding"]: (row["kernel"], row["other_kernel"]) for row in questions.rows(KERNELS)}
-
-    def place(row: Row) -> tuple[object, ...]:
-        kernel, other = kernels[row["finding"]]
-        if row["class"] == "mapping":
-            # Who left an entry is no part of the mistake.
-            return row["code"], row["stream"], kernel
-        return row["code"], row["stream"], row["other_stream"], kernel, other
-
-    return [row for row in rows if place(row) == place(rows[0])]
 
 
 class Shown(NamedTuple):
@@ -99,11 +68,24 @@ def story(repetitions: list[Row], chosen: Shown, lacks_order: bool) -> str:
     return f"{first} {times}; {chosen.why}, {chosen.row['sentence']}".rstrip(".") + "."
 
 
-def finding(row: Row, repetitions: list[Row], unordered: set[int]) -> Finding:
-    """A row of the view as the report lists it; the first of `repetitions` is the verdict.
+def beside(causes: Causes, confidence: str) -> str:
+    """What the verdict does not explain, as a sentence to go on with; empty where it explains all."""
+    alone = causes.alone()
+    if not alone:
+        return ""
+    named = [
+        f"{cluster[0]['code']} {cluster[0]['name']} at seq {cluster[0]['seq']}" for cluster in alone[:BESIDE]
+    ]
+    more = f" and {len(alone) - BESIDE} more" if len(alone) > BESIDE else ""
+    seen = next((row for cluster in alone for row in cluster if row["confidence"] == "observed"), None)
+    visible = ""
+    if seen is not None and confidence != "observed" and seen["class"] != "symptom":
+        visible = f"; what visibly went wrong is told of by {seen['code']} at seq {seen['seq']}"
+    return f" Not explained by this: {', '.join(named)}{more}{visible}."
 
-    `unordered`: findings that the verdict's missing call would have prevented.
-    """
+
+def finding(row: Row, follows: str | None) -> Finding:
+    """A row of the view as the report lists it; `follows` says why it is a consequence, if it is."""
     return Finding(
         code=row["code"],
         name=row["name"],
@@ -114,7 +96,7 @@ def finding(row: Row, repetitions: list[Row], unordered: set[int]) -> Finding:
         resource=resource(row),
         launch=row["launch"],
         request=row["request"],
-        follows=_why(row, repetitions, unordered),
+        follows=follows,
     )
 
 
@@ -134,34 +116,3 @@ def resource(row: Row) -> Resource:
         life=row["life"],
         generation=row["generation"] if row["resource_kind"] == "row" else None,
     )
-
-
-def _why(row: Row, repetitions: list[Row], unordered: set[int]) -> str | None:
-    if row is repetitions[0]:
-        return None
-    if any(row is other for other in repetitions):
-        return REPEATED
-    if row["finding"] in unordered:
-        return SAME_ORDER
-    return next((why for root in repetitions if (why := follows(row, root))), None)
-
-
-def unordered_alike(questions: Questions, root: Row) -> set[int]:
-    """Findings that lack order between the verdict's streams, behind the same kernel."""
-    told = questions.rows(ALIKE, finding=root["finding"])
-    return {row["finding"] for row in told}
-
-
-def follows(row: Row, root: Row) -> str | None:
-    """Why a later finding is a consequence of the verdict; None when nothing ties them together."""
-    if row["seq"] < root["seq"]:
-        return None
-    if row["launch"] is not None and row["launch"] == root["launch"]:
-        return f"the same launch {row['launch']}"
-    if row["row"] is not None and row["row"] == root["row"] and row["generation"] == root["generation"]:
-        return f"row {row['row']} in the same generation"
-    if row["resource_kind"] == root["resource_kind"] == "page" and row["resource_id"] == root["resource_id"]:
-        return f"page {row['resource_id']} again"
-    if row["request"] is not None and row["request"] == root["request"]:
-        return f"the same request {row['request']}"
-    return None

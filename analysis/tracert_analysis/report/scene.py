@@ -4,9 +4,10 @@ from typing import NamedTuple
 
 from tracert_analysis.load import Dump
 from tracert_analysis.report.acts import Acts
+from tracert_analysis.report.causes import Causes
 from tracert_analysis.report.edges import missing_edge
 from tracert_analysis.report.facts import Act, Edge
-from tracert_analysis.report.findings import Shown, alike, shown
+from tracert_analysis.report.findings import Shown, shown
 from tracert_analysis.report.questions import Questions, Row
 
 LAST_STARTED = """
@@ -26,6 +27,8 @@ class Scene(NamedTuple):
 
     root: Row | None
     """The verdict: the first finding."""
+    causes: Causes
+    """What follows from the verdict, and what stands on its own."""
     repetitions: list[Row]
     """The verdict, and later findings of the same kind."""
     shown: Shown | None
@@ -48,18 +51,40 @@ def scene(questions: Questions, acts: Acts, dump: Dump, rows: list[Row]) -> Scen
     if not rows:
         told = questions.ask("the last launch to start", LAST_STARTED) if dump.header.get("error") else None
         act, query = acts.launch(told.first["launch"]) if told and told.first else (None, 0)
-        return Scene(None, [], None, None, None, act, query, None, None, dump.evidence.last_seq or 0, act)
+        return Scene(
+            None,
+            Causes(questions, []),
+            [],
+            None,
+            None,
+            None,
+            act,
+            query,
+            None,
+            None,
+            dump.evidence.last_seq or 0,
+            act,
+        )
     root = rows[0]
-    repetitions = alike(questions, rows)
+    causes = Causes(questions, rows)
+    repetitions = causes.repetitions()
     chosen = shown(questions, repetitions)
     root_act, _ = acts.launch(root["launch"])
-    root_edge = missing_edge(questions, root_act, acts.launch(root["other_launch"])[0])
+    root_edge = _edge(questions, acts, root)
     act, query = acts.launch(chosen.row["launch"])
     other, _ = acts.launch(chosen.row["other_launch"])
-    edge = missing_edge(questions, act, other)
+    edge = _edge(questions, acts, chosen.row)
     at = chosen.row["seq"]
     concerned = act or _concerned(questions, acts, chosen.row) or other
-    return Scene(root, repetitions, chosen, root_act, root_edge, act, query, other, edge, at, concerned)
+    return Scene(
+        root, causes, repetitions, chosen, root_act, root_edge, act, query, other, edge, at, concerned
+    )
+
+
+def _edge(questions: Questions, acts: Acts, row: Row) -> Edge | None:
+    """The order that a finding lacks, with whoever has no launch at one end of it."""
+    later = acts.of(row["launch"], row["seq"])
+    return missing_edge(questions, later, acts.of(row["other_launch"], row["other_seq"]))
 
 
 def _concerned(questions: Questions, acts: Acts, row: Row) -> Act | None:

@@ -13,7 +13,7 @@ from tracert_analysis.load import DumpError, open_dump
 from tracert_analysis.report import as_json
 from tracert_analysis.report.as_text import render
 from tracert_analysis.report.build import NoSuchPage, build
-from tracert_analysis.report.findings import REPEATED, SAME_ORDER
+from tracert_analysis.report.causes import REPEATED, SAME_ORDER
 from tracert_analysis.report.report import Report, Reproduce, Resource
 
 from tests.analysis.history import History, use

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
+from tracert_analysis.report.causes import REPEATED, SAME_ORDER
 from tracert_analysis.report.document import Fact, Facts, Section
-from tracert_analysis.report.findings import REPEATED, SAME_ORDER
 from tracert_analysis.report.phrases import LISTED
 from tracert_analysis.report.report import Finding, Report
 

@@ -1,0 +1,143 @@
+"""Which findings follow from which: the earliest that explains another is its cause.
+
+Two findings are tied by what the second is about: a page in its life or the next one, a row in its
+generation, the launch that broke the first rule, the order that both lack. A shared number alone ties
+nothing: a page of another life, or another row of the same launch, may be another bug. What follows from a
+consequence follows from its cause; what nothing explains stands on its own.
+"""
+
+from tracert_analysis.report.questions import Questions, Row
+
+REPEATED = "the same again"
+
+SAME_ORDER = "the same order is missing"
+"""How the reason begins why a finding has the verdict's cause."""
+
+KERNELS = """
+SELECT f.finding, late.kernel, early.kernel AS other_kernel,
+    early.seq < late.seq AND early.stream <> late.stream
+        AND late.clock[early.stream + 1] < early.ordinal AS loose
+FROM finding f
+LEFT JOIN launch late ON late.launch = f.launch LEFT JOIN launch early ON early.launch = f.other_launch"""
+
+PREFIX = ("TR501", "TR503")
+"""A cache gave a request what it must not: all that the request does with it follows."""
+REACHING = ("order", "lifetime", "content")
+"""Classes of findings that what went wrong in a page's life can bring upon the next."""
+ENDINGS = ("TR201", "TR203", "TR205", "TR303", "TR503")
+"""A life ended too early, or is not the only one: whoever gets the page next is hit."""
+
+
+class Causes:
+    """Why each finding follows, by its number; None for the verdict and for what stands on its own."""
+
+    def __init__(self, questions: Questions, rows: list[Row]) -> None:
+        """`rows` of the view `finding`, in its order: the first is the verdict."""
+        self._kernels = {row["finding"]: row for row in questions.rows(KERNELS)}
+        self._clusters: list[list[Row]] = []
+        self.why: dict[int, str | None] = {}
+        for row in rows:
+            self.why[row["finding"]] = self._place(row)
+
+    def repetitions(self) -> list[Row]:
+        """The verdict and its repetitions: the same rule, broken by the same kernels on the same streams."""
+        root = self._clusters[0][0]
+        return [row for row in self._clusters[0] if self._where(row) == self._where(root)]
+
+    def alone(self) -> list[list[Row]]:
+        """What the verdict does not explain: each a finding that stands alone, and what follows from it."""
+        return self._clusters[1:]
+
+    def _place(self, row: Row) -> str | None:
+        """Put it behind what explains it: what it is about says more than that its rule is broken again."""
+        for reason in (self._tie, self._likeness):
+            for cluster in self._clusters:
+                why = reason(row, cluster)
+                if why is None:
+                    continue
+                why = self._likeness(row, cluster) or why
+                cluster.append(row)
+                if cluster is self._clusters[0]:
+                    return why
+                return f"of {cluster[0]['code']} at seq {cluster[0]['seq']}, {why}"
+        self._clusters.append([row])
+        return None
+
+    def _tie(self, row: Row, cluster: list[Row]) -> str | None:
+        return next((why for cause in cluster if (why := follows(row, cause)) is not None), None)
+
+    def _likeness(self, row: Row, cluster: list[Row]) -> str | None:
+        root = cluster[0]
+        if self._where(row) == self._where(root):
+            return REPEATED
+        order = self._order(row)
+        return SAME_ORDER if order is not None and order == self._order(root) else None
+
+    def _where(self, row: Row) -> tuple[object, ...]:
+        """The place in the code that broke the rule."""
+        kernels = self._kernels[row["finding"]]
+        if row["class"] == "mapping":
+            # Who left an entry is no part of the mistake.
+            return row["code"], row["stream"], kernels["kernel"]
+        return row["code"], row["stream"], row["other_stream"], kernels["kernel"], kernels["other_kernel"]
+
+    def _order(self, row: Row) -> tuple[object, ...] | None:
+        """The place in the code where a call is missing: behind a kernel on a stream, before another."""
+        kernels = self._kernels[row["finding"]]
+        return (kernels["other_kernel"], row["other_stream"], row["stream"]) if kernels["loose"] else None
+
+
+def follows(row: Row, cause: Row) -> str | None:
+    """Why a later finding is a consequence of an earlier one; None when nothing ties them together."""
+    if row["seq"] < cause["seq"]:
+        return None
+    symptom = row["class"] == "symptom"
+    same_row = row["row"] is not None and (row["row"], row["generation"]) == (
+        cause["row"],
+        cause["generation"],
+    )
+    same_life, next_life = _lives(row, cause)
+    # A launch may use other rows and other pages, too.
+    same_launch = symptom or same_life or (same_row and cause["class"] != "content")
+    if row["launch"] is not None and row["launch"] == cause["launch"] and same_launch:
+        return f"the same launch {row['launch']}"
+    if row["code"] == "TR204":
+        # Whoever keeps a page keeps it, whatever else went wrong with it; but a leak leads to no other.
+        return None
+    if same_row and (symptom or _through_row(row, cause)):
+        return f"row {row['row']} in the same generation"
+    if same_life:
+        return f"page {row['resource_id']} again"
+    if next_life and cause["code"] in ENDINGS and row["class"] in REACHING:
+        return f"page {row['resource_id']} in its next life"
+    if (
+        row["other_launch"] is not None
+        and row["other_launch"] == cause["launch"]
+        and row["class"] == "content"
+    ):
+        return f"what launch {row['other_launch']} stored"
+    if (
+        row["request"] is not None
+        and row["request"] == cause["request"]
+        and (symptom or cause["code"] in PREFIX)
+    ):
+        return f"the same request {row['request']}"
+    return None
+
+
+def _lives(row: Row, cause: Row) -> tuple[bool, bool]:
+    """Is it the same page in the same life, or in the next one that the findings tell of?"""
+    if row["resource_kind"] != "page" or cause["resource_kind"] != "page":
+        return False, False
+    if row["resource_id"] != cause["resource_id"] or row["resource_id"] is None:
+        return False, False
+    if row["life"] is None or cause["life"] is None:
+        return row["life"] == cause["life"], False
+    return row["life"] == cause["life"], row["life"] == cause["life"] + 1
+
+
+def _through_row(row: Row, cause: Row) -> bool:
+    """Can what is wrong with a row, or with what it names, have brought this about?"""
+    if cause["class"] == "mapping" or cause["code"] in ("TR102", "TR103"):
+        return row["class"] in ("mapping", "lifetime") or row["code"] in ("TR102", "TR103")
+    return (cause["class"], row["class"]) == ("lifetime", "mapping")
