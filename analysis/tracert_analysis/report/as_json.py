@@ -52,7 +52,9 @@ def plain(value: Any) -> Any:
             if (part := getattr(value, name)) is not None or name == "id"
         }
     if isinstance(value, Act):
-        return asdict(value)
+        told = asdict(value)
+        # What no launch did has a channel, which is nothing that a program knows.
+        return told if value.launch else told | {"launch": None, "stream": None, "ordinal": None}
     if isinstance(value, Edge):
         return edge(value)
     if is_dataclass(value) and not isinstance(value, type):

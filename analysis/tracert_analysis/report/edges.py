@@ -35,7 +35,7 @@ def call(earlier: Act, later: Act) -> str:
     A writer without a stream can't be told to wait, nor be waited for but by the host.
     """
     if not earlier.launch:
-        return f"wait for external_done of {earlier.name}"
+        return f"wait for the completion of {earlier.name}"
     if not later.launch:
         return f"fence = device.record({variable(earlier)}); device.sync(fence)"
     return f"fence = device.record({variable(earlier)}); device.wait({variable(later)}, fence)"
@@ -50,7 +50,7 @@ def ways(edge: Edge) -> tuple[str, ...]:
     """What repairs it, best first. A copy is easier to move to another stream than a computation."""
     earlier, later = edge.earlier, edge.later
     if not (earlier.launch and later.launch):
-        return (f"let the host wait, between {earlier.name} and {later.name}: {edge.call}",)
+        return (f"on the host, between {earlier.name} and {later.name}: {edge.call}",)
     moved, staying = (later, earlier) if earlier.kind == "launch" != later.kind else (earlier, later)
     return (
         f"enqueue {moved.kernel} on stream {staying.stream_name}, where {staying.kernel} is: "

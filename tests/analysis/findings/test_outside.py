@@ -64,7 +64,7 @@ class Story:
             "TR101", reader.seq, begun,
             f"launch {reader.launch} (forward) on compute reads positions 1 to 2 of page 5.1, and nothing "
             f"orders it after transaction {number} of external:nic, which writes them",
-            f"wait for external_done of transaction {number} of external:nic",
+            f"wait for the completion of transaction {number} of external:nic",
         )  # fmt: skip
 
     def read_when_done(self) -> None:
@@ -132,7 +132,7 @@ class Story:
             f"launch {writer.launch} (forward) on compute is the first to touch page {case}.2, and "
             f"nothing orders it after transaction {number} of external:nic, which touches page "
             f"{case}.1 of {held[1]}",
-            f"wait for external_done of transaction {number} of external:nic",
+            f"wait for the completion of transaction {number} of external:nic",
         )  # fmt: skip
 
     def granted_when_done(self) -> None:
@@ -169,7 +169,7 @@ class Story:
             "TR104", clear.seq, begun,
             f"launch {clear.launch} (clear_pages) on compute clears positions 2 to 3 of page 15.1, and "
             f"nothing orders it after transaction {number} of external:nic, which writes them",
-            f"wait for external_done of transaction {number} of external:nic",
+            f"wait for the completion of transaction {number} of external:nic",
         )  # fmt: skip
 
     def stale_from_a_transfer(self) -> None:

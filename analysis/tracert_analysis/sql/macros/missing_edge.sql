@@ -7,7 +7,7 @@ SELECT
     early.launch AS from_launch, early.on_stream AS from_stream, from_name.name AS from_name, early.seq AS from_seq,
     late.launch AS to_launch, late.on_stream AS to_stream, to_name.name AS to_name, late.seq AS to_seq,
     CASE
-        WHEN early.launch IS NULL THEN 'wait for external_done of ' || coalesce(early.kernel || ' of ', '') || from_name.name
+        WHEN early.launch IS NULL THEN 'wait for the completion of ' || coalesce(early.kernel || ' of ', '') || from_name.name
         ELSE 'fence = device.record(' || _variable(from_name.name) || '); '
             || CASE WHEN late.launch IS NULL THEN 'device.sync(fence)'
                 ELSE 'device.wait(' || _variable(to_name.name) || ', fence)' END
