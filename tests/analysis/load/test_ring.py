@@ -60,11 +60,13 @@ def test_every_kind_arrives_whole(tmp_path: Path) -> None:
     )
     recorder.transaction("begin", 3, 2, 1, 5)
     recorder.launch(4, 1, 3, "copy_pages", Copy([Extent(3, 1, 0, 4)], [Extent(4, 1, 0, 4)]))
-    recorder.nonfinite(3, 1, 2, 4, [3, 4], [1, 1])
+    recorder.guard(3, 2, 1, 2, [])
+    recorder.guard(3, 2, 1, 3, [(1, 7), (2, -2)], 7, 8)
+    recorder.nonfinite(3, 1, 2, 4, [3, 4], [1, 1], 5, "keys")
     recorder.error(719, "LAUNCH_FAILURE", "unspecified launch failure", 1, "sync", {"x": 1})
     dump = open_dump(str(ring.path))
 
-    assert (17, 0, 0, False, False) == (
+    assert (19, 0, 0, False, False) == (
         dump.evidence.events,
         dump.evidence.lost,
         dump.evidence.bad_lines,
@@ -83,7 +85,15 @@ def test_every_kind_arrives_whole(tmp_path: Path) -> None:
     assert [(2, 5)] == rows(dump, "SELECT page_count, scheduled_tokens FROM event WHERE kind = 'schedule'")
     assert [("begin", 5)] == rows(dump, "SELECT op, frontier FROM event WHERE kind = 'transaction'")
     assert [(3, ["write:logits"])] == rows(dump, "SELECT launch, resources FROM event WHERE kind = 'launch'")
-    assert [([[3, 1], [4, 1]], None)] == rows(dump, "SELECT pages, layer FROM event WHERE kind = 'nonfinite'")
+    assert [([[3, 1], [4, 1]], 5, "keys")] == rows(
+        dump, "SELECT pages, layer, class FROM event WHERE kind = 'nonfinite'"
+    )
+    assert [(2, None, None, []), (3, 7, 8, [[1, 7], [2, 2**32 - 2]])] == rows(
+        dump, "SELECT walked, page, position, entries FROM event WHERE kind = 'guard' ORDER BY seq"
+    )
+    assert [(1, 7, 4, True), (2, -2, None, True)] == rows(
+        dump, "SELECT index, page, published_page, differs FROM guard_entry ORDER BY index"
+    )
     assert [(719, "LAUNCH_FAILURE", 1, "sync")] == rows(
         dump, "SELECT code, name, stream, observed_at FROM event WHERE kind = 'error'"
     )
@@ -91,7 +101,7 @@ def test_every_kind_arrives_whole(tmp_path: Path) -> None:
     assert [("read", 3), ("read", 4), ("write", 3), ("write", 4)] == rows(
         dump, "SELECT mode, page FROM access WHERE launch = 3 ORDER BY ALL"
     )
-    assert [("TR902",)] == rows(dump, "SELECT code FROM finding")
+    assert [("TR401",), ("TR402",), ("TR902",)] == rows(dump, "SELECT code FROM finding ORDER BY finding")
     ring.close()
 
 

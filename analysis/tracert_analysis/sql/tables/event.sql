@@ -59,6 +59,7 @@ CREATE TABLE event (
     -- Number of the step.
     step UBIGINT,
     -- What a launch's `writes` get, where it is not keys and values: rows (of a snapshot).
+    -- Where a value was first not finite: keys, attention, logits.
     class VARCHAR,
     -- How a launch uses rows.
     uses STRUCT("row" USMALLINT, generation UINTEGER, start UINTEGER, "end" UINTEGER, walked UINTEGER, covers VARCHAR)[],
@@ -76,7 +77,8 @@ CREATE TABLE event (
     "all" BOOLEAN,
     -- The publish's number within its row.
     epoch UBIGINT,
-    -- What a publish writes: [index, page, life]; what an offload or a load moves: [slot, page, life].
+    -- What a publish writes: [index, page, life]; what an offload or a load moves: [slot, page, life];
+    -- what a guarded kernel found that was not meant: [index, page].
     entries BIGINT[][],
     -- The pages of the event: [page, life].
     pages BIGINT[][],

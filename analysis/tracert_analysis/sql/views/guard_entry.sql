@@ -1,4 +1,5 @@
--- Entries of rows as guarded kernels found them (`--guard`): those that are not what the host had the row name, or that name no page. Beside each stands what had been published there, in program order.
+-- Entries of rows as guarded kernels found them (`--guard`): those that are not what the host had the row name, or that
+-- name no page. Beside each stands what had been published there, in program order.
 CREATE TABLE guard_entry (
     -- Event of the launch.
     seq UBIGINT,
