@@ -7,7 +7,7 @@ import csv
 import json
 import math
 from itertools import islice
-from typing import Any, Literal, TextIO, get_args
+from typing import IO, Any, Literal, get_args
 
 from tracert_analysis.safe_query import Answer
 
@@ -16,20 +16,29 @@ FORMATS: tuple[str, ...] = get_args(Format)
 
 TABLE_ROWS = 2000
 """More rows than this are no table for people: the rest is counted, not shown."""
+TABLE_TEXT = 16 << 20
+"""Nor is more text than this."""
+COUNTED_ROWS = 100_000
+"""Nobody waits for more to be counted."""
 
 
-def write_answer(answer: Answer, form: Format, out: TextIO) -> None:
+def write_answer(answer: Answer, form: Format, out: IO[str]) -> None:
     """The whole answer in the format asked for."""
     {"table": write_table, "json": write_json, "csv": write_csv}[form](answer, out)
 
 
-def write_table(answer: Answer, out: TextIO) -> None:
+def write_table(answer: Answer, out: IO[str]) -> None:
     """Aligned columns, numbers to the right; columns without any value are named, not shown.
 
     The tables of a dump are wide and sparse (one table holds all kinds of events).
     """
-    rows = list(islice(answer.rows, TABLE_ROWS))
-    rest = sum(1 for _ in answer.rows)
+    rows, text = [], 0
+    for row in islice(answer.rows, TABLE_ROWS):
+        rows.append(row)
+        text += sum(len(value) if isinstance(value, str) else 8 for value in row)
+        if text > TABLE_TEXT:
+            break
+    rest = sum(1 for _ in islice(answer.rows, COUNTED_ROWS))
     every = range(len(answer.columns))
     filled = [index for index in every if not rows or any(row[index] is not None for row in rows)]
     cells = [[answer.columns[index] for index in filled]]
@@ -41,12 +50,13 @@ def write_table(answer: Answer, out: TextIO) -> None:
     else:
         _write_grid(cells, numeric, out)
     noun = "row" if len(rows) + rest == 1 else "rows"
-    out.write(f"({len(rows) + rest} {noun}{f', the first {len(rows)} shown' if rest else ''})\n")
+    more = "more than " if rest == COUNTED_ROWS else ""
+    out.write(f"({more}{len(rows) + rest} {noun}{f', the first {len(rows)} shown' if rest else ''})\n")
     if empty := [name for index, name in enumerate(answer.columns) if index not in filled]:
         out.write(f"(no value in: {', '.join(empty)})\n")
 
 
-def _write_grid(cells: list[list[str]], numeric: list[bool], out: TextIO) -> None:
+def _write_grid(cells: list[list[str]], numeric: list[bool], out: IO[str]) -> None:
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     for number, line in enumerate(cells):
         padded = [
@@ -58,7 +68,7 @@ def _write_grid(cells: list[list[str]], numeric: list[bool], out: TextIO) -> Non
             out.write("  ".join("-" * width for width in widths) + "\n")
 
 
-def _write_blocks(cells: list[list[str]], out: TextIO) -> None:
+def _write_blocks(cells: list[list[str]], out: IO[str]) -> None:
     """Values of several lines (plans, definitions) one below the other."""
     for line in cells[1:]:
         for name, text in zip(cells[0], line, strict=True):
@@ -84,7 +94,7 @@ def cell(value: Any) -> str:
     return str(value)
 
 
-def write_json(answer: Answer, out: TextIO) -> None:
+def write_json(answer: Answer, out: IO[str]) -> None:
     """One array with an object a row, each on a line of its own."""
     names = distinct(answer.columns)
     out.write("[")
@@ -96,7 +106,7 @@ def write_json(answer: Answer, out: TextIO) -> None:
     out.write("\n]\n" if separator == ",\n" else "]\n")
 
 
-def write_csv(answer: Answer, out: TextIO) -> None:
+def write_csv(answer: Answer, out: IO[str]) -> None:
     """A head and the rows, as RFC 4180 has it but with single line feeds; NULL is empty."""
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(answer.columns)

@@ -1,15 +1,16 @@
 """The process that runs one SQL statement of a user: run as a script, imports nothing of ours.
 
-Takes the database's path, and limits on memory (bytes), processor time (seconds) and threads as arguments,
-the statement on standard input. Answers on standard output, one JSON value a line: the head
-`{"columns": [...], "types": [...]}`, each row as an array, and last `{"rows": N}` or `{"error": "..."}`.
-Without a last line it was stopped by a limit. Reads no file but the database, writes none, and opens no
-connection.
+Takes a JSON object on standard input: the `database`'s path, the `sql`, and limits: `memory_bytes`,
+`cpu_seconds`, `threads`, `file_bytes`. With `parquet`, a descriptor that it was given, the rows go there.
+Answers on standard output, one JSON value a line: the head `{"columns": [...], "types": [...]}`, each row as
+an array, and last `{"rows": N, "seconds": S}` or `{"error": "..."}`; without a last line it was stopped by a
+limit. Reads no file but the database, writes none but the one that it was given, and opens no connection.
 """
 
 import json
 import resource
 import sys
+import time
 from typing import Any
 
 import duckdb
@@ -18,7 +19,6 @@ BATCH = 1000
 HARMLESS = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN)
 
 LOCKS = (
-    "SET temp_directory = ''",
     "SET allow_community_extensions = false",
     "SET autoinstall_known_extensions = false",
     "SET autoload_known_extensions = false",
@@ -32,39 +32,50 @@ class Refused(Exception):
     """The statement is none that may run here."""
 
 
-def main(database: str, memory_bytes: int, cpu_seconds: int, threads: int) -> None:
-    """Open the database read-only behind every lock there is, run the statement, print the answer."""
-    confine(memory_bytes, cpu_seconds)
-    sql = sys.stdin.read()
+def main(asked: dict[str, Any]) -> None:
+    """Give up what could be misused, run the statement, print the answer."""
+    confine(asked["memory_bytes"], asked["cpu_seconds"], asked["file_bytes"])
     try:
-        connection = duckdb.connect(database, read_only=True)
-        connection.execute(f"SET threads = {threads}")
-        # Ordinary joins and sorts then end with a clear message, before the process's own limit ends them.
-        connection.execute(f"SET memory_limit = '{memory_bytes // 2 // 2**20}MiB'")
-        for lock in LOCKS:
-            connection.execute(lock)
-        answer(connection, sql)
+        parquet = asked["parquet"]
+        connection = locked(asked["database"], asked["memory_bytes"], asked["threads"], parquet)
+        if parquet is None:
+            answer(connection, asked["sql"])
+        else:
+            save(connection, asked["sql"], parquet)
     except (duckdb.Error, Refused, MemoryError, RecursionError) as error:
         emit({"error": str(error) or type(error).__name__})
     sys.stdout.flush()
 
 
-def confine(memory_bytes: int, cpu_seconds: int) -> None:
+def confine(memory_bytes: int, cpu_seconds: int, file_bytes: int) -> None:
     """Give up, for good, what a statement could misuse: not every function heeds the database's limits."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (file_bytes, file_bytes))
     resource.setrlimit(resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds + 1))
     resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
 
 
+def locked(
+    database: str, memory_bytes: int, threads: int, parquet: int | None = None
+) -> duckdb.DuckDBPyConnection:
+    """The database, read-only, behind every lock there is; but for the one file that it was given, if any."""
+    connection = duckdb.connect(database, read_only=True)
+    connection.execute(f"SET threads = {threads}")
+    # Ordinary joins and sorts then end with a clear message, before the process's own limit ends them.
+    connection.execute(f"SET memory_limit = '{memory_bytes // 2 // 2**20}MiB'")
+    connection.execute("SET temp_directory = ''")
+    if parquet is not None:
+        # The name of a descriptor: a file's own name would be taken for a pattern.
+        connection.execute(f"SET allowed_paths = ['/dev/fd/{parquet}']")
+    for lock in LOCKS:
+        connection.execute(lock)
+    return connection
+
+
 def answer(connection: duckdb.DuckDBPyConnection, sql: str) -> None:
     """Run the statement, if it is exactly one query, and print head, rows and end."""
-    statements = connection.extract_statements(sql)
-    if len(statements) != 1:
-        raise Refused(f"one statement at a time: this text has {len(statements)}")
-    if statements[0].type not in HARMLESS:
-        raise Refused(f"only SELECT and EXPLAIN run here: this is a {statements[0].type.name} statement")
-    result = connection.execute(statements[0])
+    started = time.monotonic()
+    result = connection.execute(only(connection, sql))
     emit(
         {
             "columns": [column[0] for column in result.description],
@@ -76,7 +87,34 @@ def answer(connection: duckdb.DuckDBPyConnection, sql: str) -> None:
         count += len(rows)
         for row in rows:
             emit([plain(value) for value in row])
-    emit({"rows": count})
+    emit({"rows": count, "seconds": time.monotonic() - started})
+
+
+def save(connection: duckdb.DuckDBPyConnection, sql: str, parquet: int) -> None:
+    """Write the rows of the statement, if it is exactly one SELECT, as Parquet to the descriptor."""
+    started = time.monotonic()
+    statement = only(connection, sql)
+    if statement.type != duckdb.StatementType.SELECT:
+        raise Refused("only what SELECT gives can be written as Parquet")
+    # One whole statement cannot end the bracket that it is put in; but it may have a semicolon at its end.
+    text = statement.query.encode()
+    ends = [place for place, _ in duckdb.tokenize(statement.query) if text[place : place + 1] == b";"]
+    query = text[: ends[0] if ends else None].decode()
+    copied = connection.execute(
+        f"COPY (\n{query}\n) TO '/dev/fd/{parquet}' (FORMAT parquet, COMPRESSION zstd, USE_TMP_FILE false)"
+    )
+    emit({"columns": [], "types": []})
+    emit({"rows": copied.fetchall()[0][0], "seconds": time.monotonic() - started})
+
+
+def only(connection: duckdb.DuckDBPyConnection, sql: str) -> Any:
+    """The one statement of the text. `Refused` when there are others, or it is no query."""
+    statements = connection.extract_statements(sql)
+    if len(statements) != 1:
+        raise Refused(f"one statement at a time: this text has {len(statements)}")
+    if statements[0].type not in HARMLESS:
+        raise Refused(f"only SELECT and EXPLAIN run here: this is a {statements[0].type.name} statement")
+    return statements[0]
 
 
 def plain(value: Any) -> Any:
@@ -96,4 +134,4 @@ def emit(value: Any) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]))
+    main(json.load(sys.stdin))

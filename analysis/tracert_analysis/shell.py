@@ -1,32 +1,36 @@
 """The prompt of `tracert sql`: reads statements and dot commands, prints answers.
 
 A statement ends with a semicolon and may span lines. Statements run in `safe_query`'s process; one that fails
-prints its error, and the prompt goes on.
+prints its error, one that is interrupted is over, and the prompt goes on.
 """
 
-import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import TextIO
+from typing import IO, get_args
 
-from tracert_analysis.answers import Format, write_answer
+from tracert_analysis.answers import FORMATS, Format, write_answer
 from tracert_analysis.safe_query import QueryError, ask
+from tracert_analysis.statements import split
 
 PROMPT = "tracert> "
 MORE = "    ...> "
 
 HELP = """\
-SELECT ... ;       any query; `;` ends it
-.tables            tables, views and macros, with what they are
-.schema NAME       columns of a table or view; parameters and text of a macro
-.help              this
-.quit              leave (so does end of input)
+SELECT ... ;                 any query; `;` ends it, and it may span lines
+.tables                      tables, views and macros, with what they are
+.schema [NAME]               columns of a table or view; parameters, columns and text of a macro; of all
+.mode [table|json|csv]       how answers are written
+.timer [on|off]              say how long each query took
+.help                        this
+.quit                        leave (so does end of input)
+Tab completes names, the arrow keys bring back lines, Ctrl-C ends a query or a begun statement.
 """
+COMMANDS = (".tables", ".schema", ".mode", ".timer", ".help", ".quit")
 
 # What follows from the loaded tables is a view to its reader, however it is kept.
 TABLES = """\
-SELECT name, kind, comment FROM (
+SELECT name, kind, split_part(comment, chr(10), 1) AS comment FROM (
     SELECT table_name AS name, comment,
         CASE WHEN table_name IN ('header', 'event', 'stream_state', 'page_state', 'lane_state')
             THEN 'table' ELSE 'view' END AS kind
@@ -40,6 +44,11 @@ SELECT name, kind, comment FROM (
 WHERE name NOT LIKE '\\_%' ESCAPE '\\'
 ORDER BY CASE kind WHEN 'table' THEN 1 WHEN 'view' THEN 2 ELSE 3 END, name"""
 
+ALL_COLUMNS = """\
+SELECT table_name AS name, string_agg(column_name, ', ' ORDER BY column_index) AS columns
+FROM duckdb_columns()
+WHERE NOT internal AND table_name NOT LIKE '\\_%' ESCAPE '\\' GROUP BY table_name ORDER BY table_name"""
+
 COLUMNS = """\
 SELECT column_name AS "column", data_type AS type, comment FROM duckdb_columns()
 WHERE NOT internal AND table_name = {name} ORDER BY column_index"""
@@ -51,12 +60,20 @@ FROM duckdb_functions() WHERE NOT internal AND function_name = {name}"""
 
 
 class Shell:
-    """One prompt on one database file."""
+    """One prompt on one database file. Answers go to `screen()`: `out`, or what shows them page by page."""
 
-    def __init__(self, database: Path, form: Format, out: TextIO) -> None:
+    def __init__(
+        self,
+        database: Path,
+        form: Format,
+        out: IO[str],
+        screen: Callable[[], AbstractContextManager[IO[str]]] | None = None,
+    ) -> None:
         self._database = database
-        self._form = form
+        self._form: Format = form
         self._out = out
+        self._screen = screen or (lambda: nullcontext(out))
+        self._timed = False
         self.failed = False
         """Did a statement fail? A script's exit code says so."""
 
@@ -70,75 +87,81 @@ class Shell:
             except QueryError as error:
                 self.failed = True
                 self._out.write(f"error: {error}\n")
+            except KeyboardInterrupt:
+                self.failed = True
+                self._out.write("interrupted\n")
 
     def execute(self, text: str) -> None:
         """One statement or dot command. `QueryError` when it fails."""
         word, _, rest = text.partition(" ")
-        name = rest.strip().rstrip(";")
-        if word == ".help":
+        argument = rest.strip().rstrip(";")
+        if not word.startswith("."):
+            self._print(text)
+        elif word == ".help":
             self._out.write(HELP)
         elif word == ".tables":
-            self._print(TABLES)
-        elif word == ".schema" and name:
-            self._schema(name)
-        elif word.startswith("."):
-            raise QueryError(f"no such command: {text}; .help lists them")
+            self._print(TABLES, "table")
+        elif word == ".schema":
+            self._schema(argument)
+        elif word == ".mode":
+            self._mode(argument)
+        elif word == ".timer":
+            self._timer(argument)
         else:
-            self._print(text)
+            raise QueryError(f"no such command: {text}; .help lists them")
 
     def _schema(self, name: str) -> None:
-        quoted = "'" + name.removesuffix("()").replace("'", "''") + "'"
+        if not name:
+            self._print(ALL_COLUMNS, "table")
+            return
+        quoted = "'" + name.partition("(")[0].replace("'", "''") + "'"
         for query in (COLUMNS, MACRO):
             if any(ask(self._database, query.format(name=quoted)).rows):
-                self._print(query.format(name=quoted))
+                self._print(query.format(name=quoted), "table")
                 return
         raise QueryError(f"no table, view or macro is called {name}; .tables lists them")
 
-    def _print(self, sql: str) -> None:
-        write_answer(ask(self._database, sql), self._form, self._out)
+    def _mode(self, form: str) -> None:
+        for known in get_args(Format):
+            if form == known:
+                self._form = known
+        if form and form != self._form:
+            raise QueryError(
+                f"no such mode: {form}; there are {', '.join(FORMATS)}; .help lists all commands"
+            )
+        self._out.write(f"mode {self._form}\n")
+
+    def _timer(self, word: str) -> None:
+        if word not in ("", "on", "off"):
+            raise QueryError("the timer is on or off; .help lists all commands")
+        self._timed = self._timed if not word else word == "on"
+        self._out.write(f"timer {'on' if self._timed else 'off'}\n")
+
+    def _print(self, sql: str, form: Format | None = None) -> None:
+        answer = ask(self._database, sql)
+        with self._screen() as screen:
+            write_answer(answer, form or self._form, screen)
+        # Whoever leaves the pager early doesn't wait for the rest.
+        answer.rows.close()  # type: ignore[attr-defined]
+        if self._timed and answer.ending.seconds is not None:
+            self._out.write(f"{answer.ending.seconds:.3f} s\n")
 
     def _statements(self, read: Callable[[str], str]) -> Iterator[str]:
-        """Whole statements: a dot command is its line, SQL goes on until a semicolon ends a line."""
+        """Whole statements: a dot command is its line, SQL goes on until a semicolon."""
         text = ""
         while True:
             try:
                 line = read(MORE if text else PROMPT)
             except EOFError:
-                if text.strip():
-                    yield text.strip()
+                if text:
+                    yield text
                 return
             except KeyboardInterrupt:
                 self._out.write("\n")
                 text = ""
                 continue
-            text = f"{text}\n{line}" if text else line
-            stripped = text.strip()
-            if stripped.endswith(";") or stripped.startswith("."):
-                yield stripped
-                text = ""
-            elif not stripped:
-                text = ""
-
-
-@contextmanager
-def history(path: Path) -> Iterator[None]:
-    """Line editing with the lines of earlier prompts, kept in `path`; without readline, plain lines."""
-    try:
-        import readline
-    except ImportError:
-        yield
-        return
-    try:
-        readline.read_history_file(path)
-    except OSError:
-        # No earlier prompt, or none that can be read: start with none.
-        readline.clear_history()
-    try:
-        yield
-    finally:
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            readline.set_history_length(1000)
-            readline.write_history_file(path)
-        except OSError as error:
-            print(f"the lines typed were not kept: {error}", file=sys.stderr)
+            if not text and line.strip().startswith("."):
+                yield line.strip()
+                continue
+            whole, text = split(f"{text}\n{line}" if text else line)
+            yield from whole

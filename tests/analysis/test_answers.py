@@ -2,12 +2,13 @@
 
 import csv
 import io
+import itertools
 import json
 from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
-from tracert_analysis.answers import TABLE_ROWS, write_csv, write_json, write_table
+from tracert_analysis.answers import COUNTED_ROWS, TABLE_ROWS, write_csv, write_json, write_table
 from tracert_analysis.safe_query import Answer
 
 
@@ -48,6 +49,19 @@ def test_a_long_table_is_cut_and_counted() -> None:
     out = io.StringIO()
     write_table(answer(["n"], *([n] for n in range(TABLE_ROWS + 5))), out)
     assert f"({TABLE_ROWS + 5} rows, the first {TABLE_ROWS} shown)" == out.getvalue().splitlines()[-1]
+
+
+def test_nobody_waits_until_everything_is_counted() -> None:
+    """An answer without end is cut, and says so; so is one of a few rows that are long texts."""
+    out = io.StringIO()
+    write_table(Answer(["n"], ["?"], ([n] for n in itertools.count())), out)
+    assert (
+        f"(more than {TABLE_ROWS + COUNTED_ROWS} rows, the first {TABLE_ROWS} shown)"
+        == out.getvalue().splitlines()[-1]
+    )
+    out = io.StringIO()
+    write_table(answer(["text"], *(["x" * (1 << 20)] for _ in range(30))), out)
+    assert out.getvalue().endswith("(30 rows, the first 17 shown)\n")
 
 
 def test_values_of_several_lines_stand_below_each_other() -> None:

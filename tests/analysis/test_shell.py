@@ -1,6 +1,11 @@
 """The prompt of `tracert sql`."""
 
 import io
+import os
+import pty
+import select
+import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -93,12 +98,103 @@ def test_schema_shows_the_text_of_a_macro(database: Path) -> None:
     assert "AS page" in text
 
 
-@pytest.mark.parametrize("line", [".schema nothing", ".frobnicate", ".schema", ".schema x'; DROP"])
+@pytest.mark.parametrize(
+    "line", [".schema nothing", ".frobnicate", ".schema x'; DROP", ".mode xml", ".timer maybe"]
+)
 def test_a_wrong_dot_command_is_one_line(database: Path, line: str) -> None:
     """It says what is wrong and where to look."""
     text, _ = session(database, line)
     assert len(text.splitlines()) == 1
     assert ".help lists" in text or ".tables lists" in text
+
+
+def test_schema_of_everything_is_a_line_each(database: Path) -> None:
+    """Tables and views with their columns; private ones are left out."""
+    assert ["event   seq", "launch  seq"] == session(database, ".schema")[0].splitlines()[2:4]
+
+
+def test_several_statements_on_a_line_run_one_by_one(database: Path) -> None:
+    """Also where a semicolon stands in quotes or in a comment."""
+    text, shell = session(database, "SELECT ';' AS a; SELECT 2 AS b; -- done;", "SELECT", "3 AS c;")
+    assert ["a", "-", ";", "(1 row)", "b", "-", "2", "(1 row)", "c", "-", "3", "(1 row)"] == text.splitlines()
+    assert not shell.failed
+
+
+def test_the_mode_is_how_answers_are_written(database: Path) -> None:
+    """From then on; what the prompt tells of itself stays a table."""
+    text, _ = session(
+        database, ".mode json", "SELECT 1 AS n;", ".schema event", ".mode csv", "SELECT 1 AS n;", ".mode"
+    )
+    assert text.startswith('mode json\n[\n{"n": 1}\n]\ncolumn')
+    assert text.endswith("mode csv\nn\n1\nmode csv\n")
+
+
+def test_the_timer_tells_how_long_a_query_took(database: Path) -> None:
+    """Without the start of its process; and it goes off again."""
+    text, _ = session(database, ".timer on", "SELECT 1 AS n;", ".timer off", "SELECT 2 AS n;")
+    lines = text.splitlines()
+    assert ["timer on", "timer off"] == [lines[0], lines[6]]
+    assert lines[5].endswith(" s")
+    assert 0 <= float(lines[5].removesuffix(" s")) < 5
+    assert "(1 row)" == lines[-1]
+
+
+TERMINAL = """
+import sys
+from pathlib import Path
+from tracert_analysis.line_editing import line_editing
+from tracert_analysis.shell import Shell
+with line_editing(Path(sys.argv[2]), ["last_owner", "launch"]) as read:
+    Shell(Path(sys.argv[1]), "json", sys.stdout).run(read)
+"""
+
+
+def test_ctrl_c_on_a_terminal_ends_the_query_and_not_the_prompt(database: Path, tmp_path: Path) -> None:
+    """With a real terminal; Tab completes a name there, and the lines typed are kept."""
+    child, terminal = pty.fork()
+    if child == 0:
+        os.environ |= {"PYTHONPATH": os.pathsep.join(sys.path), "TERM": "dumb"}
+        os.execv(sys.executable, [sys.executable, "-c", TERMINAL, str(database), str(tmp_path / "kept")])
+    try:
+        screen = Terminal(terminal)
+        screen.expect("tracert> ")
+        screen.type("SELECT count(*) FROM range(1000000000000);\r")
+        time.sleep(0.7)
+        screen.type("\x03")
+        screen.expect("interrupted")
+        screen.expect("tracert> ")
+        screen.type("SELECT page AS n FROM last_o\t(42);\r")
+        screen.expect('{"n": 42}')
+        screen.type("SELECT\r")
+        screen.expect("...> ")
+        screen.type("\x03")
+        screen.expect("tracert> ")
+        screen.type(".quit\r")
+        os.waitpid(child, 0)
+    finally:
+        os.close(terminal)
+    assert "SELECT page AS n FROM last_owner(42);" in (tmp_path / "kept").read_text().splitlines()
+
+
+class Terminal:
+    """What stands on a terminal, as it comes."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._seen = ""
+
+    def type(self, text: str) -> None:
+        """Press these keys."""
+        os.write(self._descriptor, text.encode())
+
+    def expect(self, text: str) -> None:
+        """Wait until the text comes, behind what was waited for before."""
+        deadline = time.monotonic() + 30
+        while text not in self._seen:
+            ready, _, _ = select.select([self._descriptor], [], [], max(0, deadline - time.monotonic()))
+            assert ready, f"{text!r} never came: {self._seen!r}"
+            self._seen += os.read(self._descriptor, 4096).decode(errors="replace")
+        self._seen = self._seen.partition(text)[2]
 
 
 def test_help_and_quit(database: Path) -> None:

@@ -138,10 +138,16 @@ def test_help_of_a_reader_command_imports_nothing_heavy(name: str) -> None:
     assert python(code).splitlines()[-1] == "[]"
 
 
-@pytest.mark.parametrize("name", ["postmortem", "explain"])
-def test_help_of_a_reader_command_comes_at_once(name: str) -> None:
+def test_the_help_of_all_commands_imports_nothing_heavy() -> None:
+    """It reads the module of every command, and none of these takes torch, the database or the server."""
+    code = f"import sys; from tracert.cli.main import run; run(['--help']); print({HEAVY})"
+    assert python(code).splitlines()[-1] in ("[]", "['rich']")
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["postmortem", "--help"], ["explain", "TR102"]])
+def test_help_comes_at_once(arguments: list[str]) -> None:
     """Within 300 ms of processor time, the interpreter's start included."""
-    call = f"from tracert.cli.main import run; run(['{name}', '--help']); "
+    call = f"from tracert.cli.main import run; run({arguments!r}); "
     code = f"{call}import time; print(time.process_time())"
     assert min(float(python(code).splitlines()[-1]) for _ in range(3)) < 0.3
 

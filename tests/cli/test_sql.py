@@ -4,6 +4,7 @@ import io
 import json
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from tests.analysis.report.histories import unordered_publish
@@ -74,6 +75,44 @@ def test_a_query_that_may_not_or_cannot_run_is_one_line(
 ) -> None:
     """Exit code 1, nothing on standard output."""
     assert run(["sql", str(dump), query]) == 1
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert len(captured.err.splitlines()) == 1
+    assert part in captured.err
+
+
+def test_rows_go_to_a_file(dump: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """As Parquet with their types, or as text; nothing is printed."""
+    query = "SELECT seq, code, life FROM finding"
+    target = tmp_path / "out.parquet"
+    assert run(["sql", str(dump), query, "--format", "parquet", "-o", str(target)]) == 0
+    found = duckdb.connect().execute("FROM read_parquet($path)", {"path": str(target)})
+    assert [("seq", "UBIGINT"), ("code", "VARCHAR"), ("life", "BIGINT")] == [
+        (column[0], str(column[1])) for column in found.description
+    ]
+    assert [(29, "TR102", None)] == found.fetchall()
+    assert run(["sql", str(dump), query, "--format", "csv", "-o", str(tmp_path / "out.csv")]) == 0
+    assert (tmp_path / "out.csv").read_text() == "seq,code,life\n29,TR102,\n"
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "part"),
+    [
+        (["SELECT 1", "--format", "parquet"], 2, "say with -o FILE where it goes"),
+        (["-o", "rows.csv"], 2, "give the query on the command line"),
+        (
+            ["SELECT 1", "--format", "parquet", "-o", "/no/such/folder/x"],
+            1,
+            "/no/such/folder/x.partial: No such",
+        ),
+    ],
+)
+def test_a_file_that_cannot_be_is_one_line(
+    arguments: list[str], code: int, part: str, dump: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It says what is missing, and nothing is printed."""
+    assert run(["sql", str(dump), *arguments]) == code
     captured = capsys.readouterr()
     assert captured.out == ""
     assert len(captured.err.splitlines()) == 1

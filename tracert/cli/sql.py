@@ -2,11 +2,15 @@
 
 import os
 import sys
+from contextlib import nullcontext
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from tracert_analysis.answers import Format
 
 
 class Form(StrEnum):
@@ -15,6 +19,7 @@ class Form(StrEnum):
     TABLE = "table"
     JSON = "json"
     CSV = "csv"
+    PARQUET = "parquet"
 
 
 def sql(
@@ -25,36 +30,69 @@ def sql(
         str | None,
         typer.Argument(metavar="QUERY", help="One SELECT; without it, a prompt.", show_default=False),
     ] = None,
-    form: Annotated[Form, typer.Option("--format", help="How to write the rows.")] = Form.TABLE,
+    form: Annotated[
+        Form, typer.Option("--format", help="How to write the rows; parquet needs -o.")
+    ] = Form.TABLE,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", metavar="FILE", help="Write the rows to a file, not to the terminal."),
+    ] = None,
 ) -> None:
     """Ask a dump in SQL: tables header, event, ...; views launch, access, finding, ... (.tables lists)."""
     import tempfile
 
     from tracert_analysis.answers import write_answer
-    from tracert_analysis.safe_query import ask
-    from tracert_analysis.shell import Shell, history
+    from tracert_analysis.safe_query import ask, save_parquet
 
     from tracert.cli.errors import WrongUsage
 
-    if dump == "-" and query is None:
-        raise WrongUsage(
-            "standard input is the dump, so there is no prompt: give the query on the command line"
-        )
+    if query is None:
+        if dump == "-":
+            raise WrongUsage(
+                "standard input is the dump, so there is no prompt: give the query on the command line"
+            )
+        if output is not None or form is Form.PARQUET:
+            raise WrongUsage("a prompt writes to the terminal: give the query on the command line")
+    if form is Form.PARQUET and output is None:
+        raise WrongUsage("parquet is no text: say with -o FILE where it goes")
+    texts: dict[Form, Format] = {Form.TABLE: "table", Form.JSON: "json", Form.CSV: "csv"}
     with tempfile.TemporaryDirectory(prefix="tracert-") as folder:
         database = Path(folder) / "dump.duckdb"
         load_into(dump, database)
-        if query is not None:
-            write_answer(ask(database, query), form.value, sys.stdout)
-            return
-        shell = Shell(database, form.value, sys.stdout)
-        if not sys.stdin.isatty():
-            shell.run(read_plain)
+        if form is Form.PARQUET:
+            assert query is not None
+            assert output is not None
+            save_parquet(database, query, output)
+        elif query is None:
+            prompt(database, texts[form])
         else:
-            print(".help lists what there is; end of input (Ctrl-D) leaves.")
-            with history(state_folder() / "sql-history"):
-                shell.run(input)
-    if shell.failed and not sys.stdin.isatty():
-        raise typer.Exit(1)
+            answer = ask(database, query)
+            with nullcontext(sys.stdout) if output is None else output.open("w", encoding="utf-8") as file:
+                write_answer(answer, texts[form], file)
+
+
+def prompt(database: Path, form: "Format") -> None:
+    """Statements from the terminal; or a script from standard input: exit code 1 when one of them fails."""
+    from tracert_analysis.comments import described
+    from tracert_analysis.line_editing import line_editing
+    from tracert_analysis.pager import paged, pager_command
+    from tracert_analysis.shell import COMMANDS, Shell
+
+    if not sys.stdin.isatty():
+        shell = Shell(database, form, sys.stdout)
+        shell.run(read_plain)
+        if shell.failed:
+            raise typer.Exit(1)
+        return
+    command = pager_command() if sys.stdout.isatty() else None
+    shell = Shell(database, form, sys.stdout, (lambda: paged(command)) if command else None)
+    names = [
+        *COMMANDS,
+        *(name for found in described() for name in (found.name, *(c.name for c in found.columns))),
+    ]
+    print(".help lists what there is; end of input (Ctrl-D) leaves.")
+    with line_editing(state_folder() / "sql-history", names) as read:
+        shell.run(read)
 
 
 def load_into(dump: str, database: Path) -> None:
