@@ -20,6 +20,8 @@ class Resource:
             return self.kind
         if self.kind == "page" and self.life is not None:
             return f"page {self.id}.{self.life}"
+        if self.kind == "workspace":
+            return f"workspace block at {self.id}"
         if self.kind == "row" and self.generation is not None:
             return f"row {self.id} (generation {self.generation})"
         return f"{self.kind} {self.id}"

@@ -40,7 +40,8 @@ def write(found: Write | None) -> str:
     """Who wrote something."""
     if found is None:
         return "none in the history"
-    what = f", positions {found.first}..{found.end}" if found.first is not None else ""
+    known = found.first is not None and found.end is not None
+    what = f", positions {positions(found.first or 0, found.end or 0)}" if known else ""
     life = f", life {found.life}" if found.life is not None else ""
     return f"{place(found.act)}{what}{life}, seq {found.act.seq}"
 

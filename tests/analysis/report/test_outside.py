@@ -31,7 +31,7 @@ def test_a_launch_before_a_transfer_is_done(history: History, tmp_path: Path) ->
     for line in (
         "missing edge   transaction 1 of external:nic -> launch 2 forward (stream 1 compute, number 2)",
         "missing call   wait for the completion of transaction 1 of external:nic",
-        "last writer    transaction 1 of external:nic, positions 0..4, life 1, seq 4",
+        "last writer    transaction 1 of external:nic, positions 0 to 3, life 1, seq 4",
         "last fence     none: only the host can wait for a writer that has no stream",
         "positions 0 to 3: keys and values, written by transaction 1 of external:nic in life 1",
         "in page 5.1 written by transfer on external:nic once; read by forward on compute once",

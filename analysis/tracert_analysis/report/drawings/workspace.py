@@ -2,8 +2,9 @@
 
     bytes    0 |              ####                                          | 876544
     planned    |===========================================                 | 634880
+    room       |----------------------------------------                    | 596512
 
-`#` live, `=` planned, from wherever it is drawn: a piece that long is what is looked for.
+`#` live, `=` planned, `-` the largest piece that is free: both from the left, wherever they would lie.
 """
 
 from collections.abc import Iterator
@@ -31,6 +32,9 @@ def draw_workspace(story: WorkspaceStory) -> Iterator[str]:
     if story.planned is not None:
         long = max(1, min(WIDTH, -(-story.planned * WIDTH // capacity)))
         yield f"planned    |{'=' * long}{' ' * (WIDTH - long)}| {story.planned}"
+    if story.room is not None:
+        long = max(0, min(WIDTH, story.room * WIDTH // capacity))
+        yield f"room       |{'-' * long}{' ' * (WIDTH - long)}| {story.room}"
 
 
 def figure(story: WorkspaceStory) -> Figure | None:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from tracert_analysis.report.document import Block, Drawing, Fact, Facts, Section
 from tracert_analysis.report.drawings import streams
-from tracert_analysis.report.phrases import fence, place, when
+from tracert_analysis.report.phrases import fence, place, positions, when
 from tracert_analysis.report.report import Access, HostAct, Report
 
 
@@ -30,7 +30,7 @@ def _access(found: Access) -> Iterator[Fact]:
     yield from _request(found.request, found.request_id)
     if found.row is not None:
         walks = f", walks {found.walked} entries" if found.walked is not None else ""
-        reads = f", reads positions {found.positions[0]}..{found.positions[1]}" if found.positions else ""
+        reads = f", reads positions {positions(*found.positions)}" if found.positions else ""
         yield Fact("row", f"{found.row}, generation {found.generation}{walks}{reads}")
     if found.other is not None:
         yield Fact("against", f"{place(found.other)}, {when(found.other)}")

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from tracert_analysis.report.document import Fact, Facts, Section, Tone
-from tracert_analysis.report.phrases import LISTED, hold, page_name, place
+from tracert_analysis.report.phrases import LISTED, hold, page_name, place, positions
 from tracert_analysis.report.report import Report
 from tracert_analysis.report.stories import ByteRun, BytesStory
 
@@ -19,7 +19,7 @@ def _facts(story: BytesStory, report: Report) -> Iterator[Fact]:
     yield Fact("page", f"{page_name(story.page, story.life)}, as the launch meets it", (whose,))
     for found in story.runs[:LISTED]:
         tone: Tone = "bad" if found.stale else "plain"
-        yield Fact(f"{found.first}..{found.end}", run(found), (whose,), tone)
+        yield Fact(positions(found.first, found.end), run(found), (whose,), tone)
     if len(story.runs) > LISTED:
         yield Fact("", f"and {len(story.runs) - LISTED} more runs of positions")
     if not any(found.stale for found in story.runs) and story.clears is None:

@@ -14,7 +14,14 @@ def novelties(report: Report) -> Section:
         Fact("", f"{item.what}: {item.support} of {item.of} before it", (item.query,))
         for item in report.what_was_new
     )
-    return Section("new", "WHAT WAS NEW ABOUT THIS LAUNCH", (Facts(facts, indent=0),), folded=True)
+    hint = Fact(
+        "",
+        "hints at a path that had not run before, no causes: the first of a kind is not wrong",
+        (),
+        "quiet",
+    )
+    rows = (*facts, hint) if facts else ()
+    return Section("new", "WHAT WAS NEW ABOUT THIS LAUNCH", (Facts(rows, indent=0),), folded=True)
 
 
 def others(report: Report) -> Section:

@@ -19,7 +19,9 @@ def _blocks(story: WorkspaceStory) -> Iterator[Block]:
     drawn = tuple(draw_workspace(story))
     if drawn:
         yield Drawing(
-            "the bytes of the workspace: live (#), and what the launch planned (=)", drawn, figure(story)
+            "the bytes of the workspace: live (#), what the launch planned (=), the largest room (-)",
+            drawn,
+            figure(story),
         )
 
 
