@@ -31,11 +31,12 @@ test: setup  ## the fast suite
 test-all: setup  ## the fast suite and the slow one
 	$(PYTEST) -m "not gpu"
 
-check: setup  ## lint, types, import contracts, generated docs up to date
+check: setup  ## lint (SQL too), types, import contracts, generated docs up to date
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python docs/lint.py
 	$(BIN)/python docs/generate.py --check
 
 bench: setup  ## the figures that the README quotes, measured on this machine

@@ -1,7 +1,8 @@
 """The comments of the SQL library: above every public object and column stands what it is.
 
-Read from the files themselves, so that the reference, `.tables` and `.schema` say what the files say. Names
-that start with `_` are private, and left out.
+Above a table macro, its columns stand behind it, a line `-- * column: what it is.` each. Read from the files
+themselves, so that the reference, `.tables` and `.schema` say what the files say. Names that start with `_`
+are private, and left out.
 """
 
 import re
@@ -15,6 +16,7 @@ from tracert_analysis import library
 CREATE = re.compile(r"CREATE (TABLE|VIEW|MACRO) \"?(\w+)\"?(?:\((.*?)\))?( AS TABLE)?", re.IGNORECASE)
 COLUMN = re.compile(r"\s+\"?(\w+)\"?(?: (.+?))?,?$")
 COMMENT = re.compile(r"\s*-- ?(.*)$")
+ANSWERED = re.compile(r"\* (\w+): (.*)")
 
 FOLDERS = {
     "tables": library.TABLES,
@@ -24,7 +26,7 @@ FOLDERS = {
 
 
 class Column(NamedTuple):
-    """A column of a table or view; the type is None where the file leaves it to the query."""
+    """A column of a table, a view or an answer; the type is None where the file leaves it to the query."""
 
     name: str
     type: str | None
@@ -67,15 +69,30 @@ def parse(text: str, kind: str) -> Iterator[Described]:
             word, name, parameters, as_table = made.groups()
             statement = word.upper() + (" TABLE" if as_table else "")
             listed = word.upper() != "MACRO" and line.rstrip().endswith("(")
+            comment, answered = _answered(remarks)
             yield Described(
                 name=name,
                 kind=kind,
-                comment=" ".join(remarks),
+                comment=comment,
                 parameters=tuple(part.strip() for part in (parameters or "").split(",") if part.strip()),
-                columns=tuple(_columns(lines[number + 1 :])) if listed else (),
+                columns=tuple(_columns(lines[number + 1 :])) if listed else answered,
                 statement=statement,
             )
         remarks = []
+
+
+def _answered(remarks: list[str]) -> tuple[str, tuple[Column, ...]]:
+    """What an object is, and the columns that the comment above it lists."""
+    said: list[str] = []
+    columns: list[Column] = []
+    for remark in remarks:
+        if column := ANSWERED.fullmatch(remark):
+            columns.append(Column(column[1], None, column[2]))
+        elif columns:
+            columns[-1] = columns[-1]._replace(comment=f"{columns[-1].comment} {remark.strip()}")
+        else:
+            said.append(remark)
+    return " ".join(said), tuple(columns)
 
 
 def _columns(lines: list[str]) -> Iterator[Column]:
@@ -92,10 +109,16 @@ def _columns(lines: list[str]) -> Iterator[Column]:
 
 
 def write_comments(connection: duckdb.DuckDBPyConnection) -> None:
-    """Give the objects of a loaded dump their comments, for whoever looks at its catalog."""
+    """Give the objects of a loaded dump their comments, for whoever looks at its catalog.
+
+    The columns of a macro's answer have no place of their own there: they follow its comment, one a line.
+    """
     for found in described():
-        connection.execute(f'COMMENT ON {found.statement} "{found.name}" IS {_quoted(found.comment)}')
-        for column in found.columns:
+        of_macro = found.kind == "macro"
+        lines = [found.comment, *(f"{one.name}: {one.comment}" for one in found.columns if of_macro)]
+        text = _quoted("\n".join(lines))
+        connection.execute(f'COMMENT ON {found.statement} "{found.name}" IS {text}')
+        for column in () if of_macro else found.columns:
             name = f'"{found.name}"."{column.name}"'
             connection.execute(f"COMMENT ON COLUMN {name} IS {_quoted(column.comment)}")
 

@@ -25,7 +25,7 @@ class Rule:
 
 
 def entries() -> list[Described]:
-    """Everything public, in the order of the library, each column with its type."""
+    """What is public, in the library's order, each column with its type. UndocumentedError, see `typed`."""
     connection = duckdb.connect()
     library.create_tables(connection)
     library.create_state(connection)
@@ -47,12 +47,21 @@ def commented(found: Iterable[Described]) -> list[Described]:
 
 
 def typed(connection: duckdb.DuckDBPyConnection, entry: Described) -> Described:
-    """The object with the types of its columns. UndocumentedError when it has columns that its file hides."""
-    if entry.kind == "macro" or not entry.columns:
+    """The object with the types of its columns. UndocumentedError when its file lists others than it has.
+
+    To ask a macro for its columns binds it: a column that it needs and nothing has is DuckDB's error.
+    """
+    if entry.statement == "MACRO":
+        connection.execute(f"DESCRIBE SELECT {_called(entry)}")
         return entry
-    types = {row[0]: row[1] for row in connection.execute(f"DESCRIBE {entry.name}").fetchall()}
+    name = _called(entry) if entry.kind == "macro" else entry.name
+    types = {row[0]: row[1] for row in connection.execute(f"DESCRIBE FROM {name}").fetchall()}
     if hidden := set(types) - {column.name for column in entry.columns}:
-        raise UndocumentedError(f"{entry.name} has columns that its file does not list: {', '.join(hidden)}")
+        raise UndocumentedError(
+            f"{entry.name} has columns that its file does not list: {', '.join(sorted(hidden))}"
+        )
+    if unknown := [column.name for column in entry.columns if column.name not in types]:
+        raise UndocumentedError(f"{entry.name} has no columns {', '.join(unknown)}, which its file lists")
     columns = (
         Column(
             column.name,
@@ -62,6 +71,12 @@ def typed(connection: duckdb.DuckDBPyConnection, entry: Described) -> Described:
         for column in entry.columns
     )
     return entry._replace(columns=tuple(columns))
+
+
+def _called(entry: Described) -> str:
+    """A call with some number for each parameter that has no default."""
+    needed = sum(":=" not in parameter for parameter in entry.parameters)
+    return f"{entry.name}({', '.join(['0'] * needed)})"
 
 
 def rules() -> list[Rule]:

@@ -3,12 +3,14 @@
 from pathlib import Path
 
 import pytest
+from tracert_analysis.comments import described
 from tracert_analysis.source import open_source, read_frame
 from tracert_analysis.worked import BrokenExample, answered
 
 from tests.analysis.history import History
 
-DUMPS = Path(__file__).parents[2] / "docs" / "dumps"
+DOCS = Path(__file__).parents[2] / "docs"
+DUMPS = DOCS / "dumps"
 PAGE = """\
 On `docs/dumps/{dump}.jsonl.zst`:
 
@@ -68,3 +70,20 @@ def test_the_dumps_that_come_with_the_pages_are_whole_and_small() -> None:
         assert frame.intact
         assert not {"pid", "boot_id"} & set(frame.header["ring"])
         assert "record_dir" not in frame.header["config"]
+
+
+def test_the_page_names_everything_public() -> None:
+    """Each table and view, and each macro with its parameters, stands in the table of topics."""
+    _, _, topics = (DOCS / "sql.md").read_text(encoding="utf-8").partition("## What there is, by topic")
+    topics = topics.partition("They join on these")[0]
+    missing = [
+        found.name
+        for found in described()
+        if f"`{found.name}`" not in topics and f"`{found.name}({parameters(found.parameters)})`" not in topics
+    ]
+    assert [] == missing
+
+
+def parameters(given: tuple[str, ...]) -> str:
+    """As a call names them."""
+    return ", ".join(one.partition(" :=")[0] for one in given)

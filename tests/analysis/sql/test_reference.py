@@ -40,14 +40,14 @@ ADDED_VIEWS = {"byte_write", "guard_entry"}
 ADDED_MACROS = {"page_bytes(page, before := 4611686018427387904)"}
 
 
-def generate() -> ModuleType:
-    """`docs/generate.py`, which is no package."""
-    spec = importlib.util.spec_from_file_location("generate", ROOT / "docs" / "generate.py")
+def module(name: str) -> ModuleType:
+    """A script of `docs/`, which is no package."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / "docs" / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    found = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(found)
+    return found
 
 
 def test_every_public_object_and_column_has_a_comment() -> None:
@@ -101,6 +101,21 @@ def test_findings_name_their_columns(code: str) -> None:
     assert -1 not in places
 
 
+def test_the_library_and_the_events_are_looked_over(capsys: pytest.CaptureFixture[str]) -> None:
+    """`docs/lint.py` has nothing to say."""
+    assert 0 == module("lint").main()
+    assert "" == capsys.readouterr().err
+
+
+def test_a_field_that_the_page_of_the_dump_lacks_is_told() -> None:
+    """What is recorded is documented, kind by kind."""
+    lint = module("lint")
+    page = (ROOT / "docs" / "dump.md").read_text(encoding="utf-8")
+    assert [] == lint.untold(page)
+    shorter = page.replace("| `stage` | staging bytes |", "| `stage` | staging |")
+    assert ["docs/dump.md: does not tell of the field bytes of stage"] == lint.untold(shorter)
+
+
 def test_a_missing_comment_is_refused() -> None:
     """On the object, and on a column; what starts with `_` is private."""
     with pytest.raises(UndocumentedError, match="table x has no comment"):
@@ -119,13 +134,31 @@ def test_a_column_that_the_file_hides_is_refused() -> None:
         typed(connection, entry)
 
 
+def test_columns_of_an_answer_are_those_that_the_macro_gives() -> None:
+    """With the types of a call; one that it doesn't give is refused, and so is a column that nothing has."""
+    connection = duckdb.connect()
+    connection.execute("CREATE MACRO x(a, b := 2) AS TABLE SELECT a AS a, b AS b")
+    macro = "CREATE MACRO x(a, b := 2) AS TABLE SELECT 1;"
+    (entry,) = parse(f"-- An x.\n-- * a: A.\n-- * b: B.\n{macro}", "macro")
+    assert ["INTEGER", "INTEGER"] == [column.type for column in typed(connection, entry).columns]
+    (entry,) = parse(f"-- An x.\n-- * a: A.\n-- * b: B.\n-- * c: C.\n{macro}", "macro")
+    with pytest.raises(UndocumentedError, match="x has no columns c, which its file lists"):
+        typed(connection, entry)
+    connection.execute("CREATE TABLE y (b INTEGER)")
+    connection.execute("CREATE MACRO z(a) AS TABLE SELECT y.b AS b FROM y")
+    connection.execute("DROP TABLE y")
+    (entry,) = parse("-- A z.\n-- * b: B.\nCREATE MACRO z(a) AS TABLE SELECT y.b FROM y;", "macro")
+    with pytest.raises(duckdb.Error, match="y does not exist"):
+        typed(connection, entry)
+
+
 def test_the_reference_page_is_up_to_date(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """`--check` fails on a page that says something else, and says what to do."""
-    module = generate()
-    assert 0 == module.main(["--check"])
-    vars(module)["PAGE"] = tmp_path / "sql-reference.md"
-    assert 1 == module.main(["--check"])
+    generate = module("generate")
+    assert 0 == generate.main(["--check"])
+    vars(generate)["PAGE"] = tmp_path / "sql-reference.md"
+    assert 1 == generate.main(["--check"])
     assert "run `make docs`" in capsys.readouterr().err
-    assert 0 == module.main([])
-    assert 0 == module.main(["--check"])
-    assert 2 == module.main(["--chekc"])
+    assert 0 == generate.main([])
+    assert 0 == generate.main(["--check"])
+    assert 2 == generate.main(["--chekc"])

@@ -3,8 +3,8 @@ WITH
     -- A transfer pins the pages that it moves bytes between, in the name of whoever holds them.
     writers AS (FROM holding WHERE mode = 'write' AND holder NOT LIKE 'transfer:%'),
     shared AS (
-        SELECT y.page, y.life, y.from_seq AS seq, x.holder AS other, x.life AS other_life, x.from_seq AS other_seq, y.holder,
-            'writers' AS reason
+        SELECT y.page, y.life, y.from_seq AS seq, x.holder AS other, x.life AS other_life, x.from_seq AS other_seq,
+            y.holder, 'writers' AS reason
         FROM writers AS y
         JOIN writers AS x
             ON x.page = y.page AND x.life = y.life AND x.holder <> y.holder
@@ -66,11 +66,13 @@ SELECT
     'lifetime' AS class,
     _confidence(false, w.holes) AS confidence,
     CASE b.reason
-        WHEN 'granted' THEN 'page ' || b.page || '.' || b.life || ' is granted to ' || coalesce(b.holder, 'an unknown holder')
-            || ' while ' || b.other || ' holds page ' || b.page || '.' || b.other_life
-        WHEN 'writers' THEN b.holder || ' holds page ' || b.page || '.' || b.life || ' for writing, and so does ' || b.other
-        ELSE _launch_named(l.launch, l.kernel, n.name) || ' writes page ' || b.page || '.' || b.life || ' for ' || b.holder
-            || ', which holds it for reading only' || coalesce('; ' || b.other || ' holds it, too', '')
+        WHEN 'granted' THEN 'page ' || b.page || '.' || b.life || ' is granted to '
+            || coalesce(b.holder, 'an unknown holder') || ' while ' || b.other || ' holds page ' || b.page || '.'
+            || b.other_life
+        WHEN 'writers' THEN b.holder || ' holds page ' || b.page || '.' || b.life || ' for writing, and so does '
+            || b.other
+        ELSE _launch_named(l.launch, l.kernel, n.name) || ' writes page ' || b.page || '.' || b.life || ' for '
+            || b.holder || ', which holds it for reading only' || coalesce('; ' || b.other || ' holds it, too', '')
     END AS sentence,
     'page' AS resource_kind,
     b.page AS resource_id,

@@ -14,8 +14,8 @@ WITH
     ),
     -- The copies that carry a plan out.
     copies AS (
-        SELECT p.seq AS plan_seq, p.page, p.life, p.to_page, b.seq, b.launch, l.stream, l.ordinal, h.from_seq AS known_seq,
-            greatest(b.first, p.to_first) AS first, least(b.end, p.to_end) AS "end"
+        SELECT p.seq AS plan_seq, p.page, p.life, p.to_page, b.seq, b.launch, l.stream, l.ordinal,
+            h.from_seq AS known_seq, greatest(b.first, p.to_first) AS first, least(b.end, p.to_end) AS "end"
         FROM plans AS p
         JOIN byte_write AS b
             ON b.class = 'copy' AND b.page = p.to_page AND b.life = p.to_life AND b.seq > p.seq
@@ -41,7 +41,8 @@ WITH
         FROM plans AS p
         LEFT JOIN carried AS c ON c.plan_seq = p.seq AND c.page = p.page AND c.life = p.life AND c.to_page = p.to_page
         JOIN page_life AS v ON v.page = p.page AND v.life = p.life
-        LEFT JOIN (SELECT fence, stream, max(ordinal) AS ordinal FROM fence GROUP BY fence, stream) AS f ON v.fence = f.fence
+        LEFT JOIN (SELECT fence, stream, max(ordinal) AS ordinal FROM fence GROUP BY fence, stream) AS f
+            ON v.fence = f.fence
         LEFT JOIN page_life AS g ON g.page = p.page AND g.life = p.life + 1
         WHERE v.unheld_seq > p.seq
             AND coalesce(v.unheld_seq < CASE WHEN c.seq IS NULL THEN p.done_seq ELSE c.known_seq END, true)

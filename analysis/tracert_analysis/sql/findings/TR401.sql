@@ -41,7 +41,10 @@ SELECT
     ) AS confidence,
     _launch_named(late.launch, late.kernel, late_name.name) || ' follows entry ' || b.index || ' of row ' || b.row
     || ', which names page ' || b.page || '; the pool has pages 0 to ' || (w.kv_pages - 1)
-    || CASE WHEN b.meant IS NULL THEN '' ELSE '. The kernel itself saw that, and ' || b.meant || ' was published there' END
+    || CASE
+        WHEN b.meant IS NULL THEN ''
+        ELSE '. The kernel itself saw that, and ' || b.meant || ' was published there'
+    END
     || coalesce(
         CASE WHEN b.meant IS NULL THEN '. It was published by ' ELSE ', by ' END
         || _launch_named(early.launch, early.kernel, early_name.name), ''

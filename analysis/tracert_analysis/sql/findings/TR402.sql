@@ -78,8 +78,8 @@ SELECT
     _launch_named(late.launch, late.kernel, late_name.name) || ' follows entry ' || b.index || ' of row ' || b.row
     || ' for request ' || b.request
     || CASE
-        WHEN b.found IS NOT NULL THEN ', in which the kernel found ' || CASE b.found WHEN 0 THEN '0' ELSE 'page ' || b.found END
-            || ': ' || b.reason || ' was published there'
+        WHEN b.found IS NOT NULL THEN ', in which the kernel found '
+            || CASE b.found WHEN 0 THEN '0' ELSE 'page ' || b.found END || ': ' || b.reason || ' was published there'
             || coalesce(', by ' || _launch_named(early.launch, early.kernel, early_name.name), '')
         WHEN b.reason = 'never published' THEN ', in which nothing was ever published'
         ELSE ', which names page ' || b.page || '.' || b.life || ': that request does not hold it, it is ' || b.reason

@@ -14,7 +14,7 @@ WITH
         FROM matched AS m ASOF JOIN told AS t ON m.node = t.node AND m.seq > t.seq
         WHERE m.identity <> t.identity OR m.digest <> t.digest
         UNION ALL
-        -- A tail is a page of another node; its tokens are those of whole pages and a few more, so that no digest tells.
+        -- A tail is a page of another node; its tokens are those of whole pages and a few more: no digest tells.
         SELECT h.seq, h.request, h.cached_node, h.cached_seq, 'identity'
         FROM _hit AS h WHERE h.cached = 'insert' AND h.identity <> h.cached_identity
     ),
@@ -30,8 +30,8 @@ SELECT
     CASE b.reason
         WHEN 'identity' THEN 'request ' || b.request || ' hits prefix ' || b.node
             || ', which was inserted at event ' || b.told_seq || ' for another model, adapter, salt or weights epoch'
-        ELSE 'request ' || b.request || ' hits prefix ' || b.node || ', whose tokens, as inserted at event ' || b.told_seq
-            || ', are not those of the request'
+        ELSE 'request ' || b.request || ' hits prefix ' || b.node || ', whose tokens, as inserted at event '
+            || b.told_seq || ', are not those of the request'
     END AS sentence,
     'prefix' AS resource_kind,
     b.node AS resource_id,

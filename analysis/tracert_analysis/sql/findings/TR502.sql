@@ -2,7 +2,8 @@
 WITH
     -- The first launch on each stream that reads the page after the hit: through the request's row, or as a copy.
     readers AS (
-        SELECT h.page, h.life, h.positions, h.seq AS hit_seq, h.request, t.row, t.generation, t.stream, t.first_seq AS seq
+        SELECT h.page, h.life, h.positions, h.seq AS hit_seq, h.request, t.row, t.generation, t.stream,
+            t.first_seq AS seq
         FROM _hit AS h
         JOIN _touch AS t ON h.page = t.page AND h.life = t.life AND t.mode = 'read' AND t.first_seq > h.seq
         JOIN _tenancy AS n ON t.row = n.row AND t.generation = n.generation AND n.request = h.request
@@ -50,13 +51,15 @@ SELECT
     b.seq,
     'order' AS class,
     _confidence(
-        early.state <> 'finished' AND late.state IN ('running', 'finished') OR b.seq IN (SELECT seq FROM _wrong), w.holes
+        early.state <> 'finished' AND late.state IN ('running', 'finished') OR b.seq IN (SELECT seq FROM _wrong),
+        w.holes
     ) AS confidence,
-    _launch_named(late.launch, late.kernel, late_name.name) || ' reads page ' || b.page || '.' || b.life || ', which request '
-    || b.request || ' hit at event ' || b.hit_seq || ', and '
+    _launch_named(late.launch, late.kernel, late_name.name) || ' reads page ' || b.page || '.' || b.life
+    || ', which request ' || b.request || ' hit at event ' || b.hit_seq || ', and '
     || CASE
         WHEN early.launch IS NULL THEN 'no launch has written it'
-        ELSE 'nothing orders it after ' || _launch_named(early.launch, early.kernel, early_name.name) || ', which writes it'
+        ELSE 'nothing orders it after ' || _launch_named(early.launch, early.kernel, early_name.name)
+            || ', which writes it'
     END AS sentence,
     'page' AS resource_kind,
     b.page AS resource_id,

@@ -267,15 +267,15 @@ WITH
         SELECT 32 + k.bit, 'since the launch before', k.name
         FROM own AS o, (SELECT unnest(range(13)) AS bit, unnest([
             'an eviction', 'a preemption', 'a request finished', 'a request failed', 'a row was given to a request',
-            'a cache hit', 'an offload to the host', 'a load from the host', 'a copy', 'a clear', 'a snapshot was saved',
-            'a snapshot was restored', 'a snapshot was released']) AS name) AS k
+            'a cache hit', 'an offload to the host', 'a load from the host', 'a copy', 'a clear',
+            'a snapshot was saved', 'a snapshot was restored', 'a snapshot was released']) AS name) AS k
         WHERE o.behind >> k.bit & 1 = 1
         UNION ALL
         SELECT 45 + k.bit, 'there had been', k.name
         FROM own AS o, (SELECT unnest(range(13)) AS bit, unnest([
-            'an eviction', 'a preemption', 'a request that finished', 'a request that failed', 'a row given to a request',
-            'a cache hit', 'an offload to the host', 'a load from the host', 'a copy', 'a clear', 'a snapshot saved',
-            'a snapshot restored', 'a snapshot released']) AS name) AS k
+            'an eviction', 'a preemption', 'a request that finished', 'a request that failed',
+            'a row given to a request', 'a cache hit', 'an offload to the host', 'a load from the host', 'a copy',
+            'a clear', 'a snapshot saved', 'a snapshot restored', 'a snapshot released']) AS name) AS k
         WHERE o.after >> k.bit & 1 = 1
     ),
     launches AS (

@@ -1,7 +1,17 @@
 -- The first fence that covers the last write of a page: what waits for it, or knows it passed, is ordered after the
--- write. Where none covers it, the last fence before. No row when the writer's stream has no fence, or when it has
--- no stream. Columns: page,
--- life, writer, fence, stream, ordinal, record_seq, wait_seq, wait_stream, passed_seq, covers.
+-- write. Where none covers it, the last fence before. No row when the writer's stream has no fence, or when it has no
+-- stream.
+-- * page: The page.
+-- * life: The life that was written last.
+-- * writer: The launch that wrote it last.
+-- * fence: The fence.
+-- * stream: The stream of the writer and of the fence.
+-- * ordinal: The launch of that stream behind which the fence stands.
+-- * record_seq: Event that recorded it.
+-- * wait_seq: Event since which a stream waits for it; null when none does.
+-- * wait_stream: That stream.
+-- * passed_seq: Event since which the host knows that it passed; null when it never learned.
+-- * covers: Does it stand behind the write?
 CREATE MACRO last_fence(page) AS TABLE
 SELECT
     w.page, w.life, w.launch AS writer, f.fence, f.stream, f.ordinal, f.record_seq, f.wait_seq, f.wait_stream,

@@ -1,6 +1,13 @@
 -- Who a page was granted to last, and who held it last. One row; from the last facts of the page where the history
--- doesn't reach back to its grant. Columns: page, life, owner, holder, mode, from_seq, until_seq (null while it is
--- held), source (history or page_state).
+-- doesn't reach back to its grant.
+-- * page: The page.
+-- * life: Its last life.
+-- * owner: Who that life was granted to; null when only the last facts are known.
+-- * holder: Who held it last, and holds it while `until_seq` is null.
+-- * mode: How: read or write; null when only the last facts are known.
+-- * from_seq: Event since which it is held so.
+-- * until_seq: Event that gave it back; null while it is held.
+-- * source: history, or page_state where only the last facts are known.
 CREATE MACRO last_owner(page) AS TABLE
 WITH
     told AS (

@@ -1,7 +1,20 @@
--- The launch that wrote a page last, in program order, or the actor that did without one. One row; from the last facts of the page where the history
--- doesn't tell. `page_bytes(page)` says it for each position. Columns: page, life, launch, seq, stream, ordinal, kernel,
--- row, request, state, source (history or page_state), first, end (the positions that it wrote; null from page_state),
--- class (kv, rows, zero, copy or host), actor (host or external:NAME where no launch wrote it; null for a launch).
+-- The launch that wrote a page last, in program order, or the actor that did without one. One row; from the last facts
+-- of the page where the history doesn't tell. `page_bytes(page)` says it for each position.
+-- * page: The page.
+-- * life: The life in which it was written; 0 for the clear of the whole arena.
+-- * launch: The launch; null where an actor wrote without one.
+-- * seq: Event of the launch, or of what the actor did.
+-- * stream: Its stream.
+-- * ordinal: Its number within the stream.
+-- * kernel: Name of its kernel.
+-- * row: The row through which it found the page; null for explicit extents.
+-- * request: The request that had the row.
+-- * state: finished, running or waiting at the end.
+-- * source: history, or page_state where only the last facts are known.
+-- * first: First position that it wrote; null from page_state.
+-- * end: Position behind the last one; null from page_state.
+-- * class: What it put there: kv, rows, zero, copy or host; null from page_state.
+-- * actor: host or external:NAME, where no launch wrote it; null for a launch.
 CREATE MACRO last_writer(page) AS TABLE
 WITH
     written AS (

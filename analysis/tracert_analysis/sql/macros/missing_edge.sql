@@ -1,19 +1,30 @@
 -- The edge between two acts whose lack a finding (its number in `finding`) tells of, and the call that adds it. No row
--- when no order lacks. Columns: from_launch, from_stream, from_name, from_seq, to_launch, to_stream, to_name, to_seq,
--- call (anywhere between the two events), alternative. Where a writer without a stream is at one end, its launch and
--- stream are null: what it does later, the host must wait before; what it did, the host must have seen done.
+-- when no order lacks. Where a writer without a stream is at one end, its launch and stream are null: what it does
+-- later, the host must wait before; what it did, the host must have seen done.
+-- * from_launch: The launch that should have come first.
+-- * from_stream: Its stream.
+-- * from_name: Name of that stream, or of the writer.
+-- * from_seq: Its event.
+-- * to_launch: The launch that nothing orders after it.
+-- * to_stream: Its stream.
+-- * to_name: Name of that stream, or of the writer.
+-- * to_seq: Its event.
+-- * call: The call that orders them, anywhere between the two events.
+-- * alternative: Another way: the earlier launch on the stream of the later one.
 CREATE MACRO missing_edge(finding) AS TABLE
 SELECT
     early.launch AS from_launch, early.on_stream AS from_stream, from_name.name AS from_name, early.seq AS from_seq,
     late.launch AS to_launch, late.on_stream AS to_stream, to_name.name AS to_name, late.seq AS to_seq,
     CASE
-        WHEN early.launch IS NULL THEN 'wait for the completion of ' || coalesce(early.kernel || ' of ', '') || from_name.name
+        WHEN early.launch IS NULL THEN 'wait for the completion of ' || coalesce(early.kernel || ' of ', '')
+            || from_name.name
         ELSE 'fence = device.record(' || _variable(from_name.name) || '); '
             || CASE WHEN late.launch IS NULL THEN 'device.sync(fence)'
                 ELSE 'device.wait(' || _variable(to_name.name) || ', fence)' END
     END AS call,
     CASE WHEN early.launch IS NOT NULL AND late.launch IS NOT NULL THEN
-        'device.launch(' || _variable(to_name.name) || ', ' || coalesce(early.kernel, '...') || ', ...)' END AS alternative
+        'device.launch(' || _variable(to_name.name) || ', ' || coalesce(early.kernel, '...') || ', ...)' END
+        AS alternative
 FROM finding AS f
 JOIN _act AS early
     ON CASE WHEN early.launch IS NULL THEN f.other_launch IS NULL AND f.other_seq = early.seq

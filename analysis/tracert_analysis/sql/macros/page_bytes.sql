@@ -1,8 +1,21 @@
 -- Whose bytes a page has, at the end or `before` an event: one row a run of positions that the same launch wrote last,
 -- and where a copy or the host tier brought them, who wrote them first. No row for positions whose writer the history
 -- doesn't have.
--- Columns: page, first, end, life (in which they were written), class, seq, launch, stream, kernel, origin_class,
--- origin_page, origin_life, origin_seq, origin_launch, actor (who wrote it without a launch).
+-- * page: The page.
+-- * first: First position of the run.
+-- * end: Position behind the last one.
+-- * life: The life in which they were written.
+-- * class: kv (keys and values), rows (a snapshot's), zero (a clear), copy (of another page) or host (the host tier).
+-- * seq: Event of the launch that wrote them last, or of what the actor did.
+-- * launch: That launch; null where an actor wrote without one.
+-- * stream: Its stream.
+-- * kernel: Name of its kernel.
+-- * origin_class: What they were at first: kv, rows or zero; copy or host where the history ends before that.
+-- * origin_page: The page that they were written to first.
+-- * origin_life: The life of that page.
+-- * origin_seq: Event of the launch that wrote them first.
+-- * origin_launch: That launch.
+-- * actor: host or external:NAME, where no launch wrote them last.
 CREATE MACRO page_bytes(page, before := 4611686018427387904) AS TABLE
 WITH RECURSIVE
     followed AS (
@@ -42,8 +55,9 @@ WITH RECURSIVE
 SELECT
     page AS page, min(n.position) AS first, max(n.position) + 1 AS "end", any_value(n.life) AS life,
     any_value(n.class) AS class, n.seq, any_value(l.launch) AS launch, any_value(l.on_stream) AS stream,
-    any_value(CASE WHEN l.launch IS NOT NULL THEN l.kernel END) AS kernel, any_value(n.origin_class) AS origin_class, n.origin_page,
-    any_value(n.origin_life) AS origin_life, n.origin_seq, any_value(o.launch) AS origin_launch, any_value(x.actor) AS actor
+    any_value(CASE WHEN l.launch IS NOT NULL THEN l.kernel END) AS kernel,
+    any_value(n.origin_class) AS origin_class, n.origin_page, any_value(n.origin_life) AS origin_life, n.origin_seq,
+    any_value(o.launch) AS origin_launch, any_value(x.actor) AS actor
 FROM numbered AS n JOIN _act AS l ON n.seq = l.seq JOIN _act AS o ON n.origin_seq = o.seq
 LEFT JOIN _outside AS x ON n.seq = x.seq
 GROUP BY n.seq, n.origin_seq, n.origin_page, n.run

@@ -1,7 +1,18 @@
 -- Everything that happened to a page, in the order of events: grants, holders, releases, where it was mapped and
--- published, and launches that read or wrote it (the first of a run on one stream; `until_seq` is the last). Columns:
--- seq, what, life, holder, mode, launch, stream, row, generation, request, fence, until_seq, actor (who touched it
--- without a launch).
+-- published, and launches that read or wrote it (the first of a run on one stream).
+-- * seq: The event.
+-- * what: Its kind, or how it touched the page: read, write, or that behind copy, clear, extent, offload or load.
+-- * life: The life.
+-- * holder: Who holds it from here on, or no more.
+-- * mode: How a holder holds: read or write.
+-- * launch: The launch.
+-- * stream: Its stream.
+-- * row: The row that names the page.
+-- * generation: The row's generation.
+-- * request: The request that had the row.
+-- * fence: The fence behind which it was retired.
+-- * until_seq: Of a publish the event that overwrote it, of reads and writes the last of the run.
+-- * actor: host or external:NAME, where it was touched without a launch.
 CREATE MACRO page_history(page) AS TABLE
 SELECT
     e.seq, e.kind::VARCHAR AS what, e.life, e.holder, e.mode, NULL AS launch, NULL AS stream, NULL AS row,

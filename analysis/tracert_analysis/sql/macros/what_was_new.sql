@@ -1,9 +1,13 @@
--- What set a launch apart from the launches of its kernel before it, at most the last 5,000: each of its traits, and how
--- many of these had it, the rarest first. Behind those that none had stand the smallest sets of traits (`together`) that
--- none had at once, of two, else of three, at most three sets: first those whose traits are the most common alone. Of a
--- launch over several rows it looks at the row that a finding tells of, else the one with the most positions; a launch
--- before it had a trait when one of its rows had. It counts, and claims no cause. Columns: trait, value, support (launches
--- that had it), earlier (of so many), alone (of a set: the support of each of its traits).
+-- What set a launch apart from the launches of its kernel before it, at most the last 5,000: each of its traits, and
+-- how many of these had it, the rarest first. Behind those that none had stand the smallest sets of traits (`together`)
+-- that none had at once, of two, else of three, at most three sets: first those whose traits are the most common alone.
+-- Of a launch over several rows it looks at the row that a finding tells of, else the one with the most positions; a
+-- launch before it had a trait when one of its rows had. It counts, and claims no cause.
+-- * trait: What was looked at, or `together`.
+-- * value: What it was for this launch; of a set its traits.
+-- * support: How many of the launches before had it.
+-- * earlier: Of how many.
+-- * alone: Of a set: the support of each of its traits; null otherwise.
 CREATE MACRO what_was_new(launch) AS TABLE
 WITH
     this AS (FROM launch AS l WHERE l.launch = launch ORDER BY l.seq LIMIT 1),

@@ -1,4 +1,5 @@
--- Every event of the dump, all kinds in one wide table; columns of other kinds are null. Rows lie in no order: sort by `seq`.
+-- Every event of the dump, all kinds in one wide table; columns of other kinds are null. Rows lie in no order: sort by
+-- `seq`.
 CREATE TABLE event (
     -- Total order of the recording process. Gaps are no loss: a long record takes several numbers.
     seq UBIGINT,
@@ -62,7 +63,7 @@ CREATE TABLE event (
     -- Where a value was first not finite: keys, attention, logits.
     class VARCHAR,
     -- How a launch uses rows.
-    uses STRUCT("row" USMALLINT, generation UINTEGER, start UINTEGER, "end" UINTEGER, walked UINTEGER, covers VARCHAR)[],
+    uses STRUCT(row USMALLINT, generation UINTEGER, start UINTEGER, "end" UINTEGER, walked UINTEGER, covers VARCHAR)[],
     -- Extents read: [page, life, first, end].
     reads BIGINT[][],
     -- Extents written: [page, life, first, end].
@@ -114,7 +115,8 @@ CREATE TABLE event (
     "offset" UBIGINT,
     -- All bytes of the workspace.
     capacity UBIGINT,
-    -- The largest piece of the workspace that is free, in bytes: before a plan, after a block was granted or given back.
+    -- The largest piece of the workspace that is free, in bytes: before a plan, after a block was granted or given
+    -- back.
     room UBIGINT,
     -- Public id of a request.
     id VARCHAR,

@@ -45,7 +45,8 @@ WITH RECURSIVE
         GROUP BY ALL
     ),
     blank AS (
-        SELECT l.page, l.life, min(z.seq) AS seq FROM lives AS l JOIN zeroed AS z ON l.page = z.page AND z.life <= l.life
+        SELECT l.page, l.life, min(z.seq) AS seq
+        FROM lives AS l JOIN zeroed AS z ON l.page = z.page AND z.life <= l.life
         WHERE coalesce(z.seq > l.dirty_seq, true)
         GROUP BY l.page, l.life
     ),

@@ -9,7 +9,8 @@ CREATE TABLE _hit (
 INSERT INTO _hit
 WITH
     listed AS (
-        SELECT seq, request, node, digest, identity, hit_tokens, unnest(pages) AS x, generate_subscripts(pages, 1) - 1 AS place
+        SELECT seq, request, node, digest, identity, hit_tokens,
+            unnest(pages) AS x, generate_subscripts(pages, 1) - 1 AS place
         FROM event WHERE kind = 'match' AND len(pages) > 0
     ),
     hit AS (

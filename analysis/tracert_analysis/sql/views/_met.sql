@@ -9,7 +9,9 @@ CREATE TABLE _met (
 INSERT INTO _met
 WITH
     reader AS (
-        SELECT b.*, l.launch, l.on_stream AS stream, l.step, t.row, t.generation, n.request,
+        SELECT b.kind, b.page, b.life, b.first, b.end, b.seq, b.origin_seq, b.origin_page, b.origin_life,
+            b.origin_class, b.via_seq, b.clear_seq, l.launch, l.on_stream AS stream, l.step, t.row, t.generation,
+            n.request,
             _launch_named(l.launch, l.kernel, s.name) AS reader,
             CASE
                 WHEN b.end - b.first = 1 THEN 'position ' || b.first

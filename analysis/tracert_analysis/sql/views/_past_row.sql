@@ -3,7 +3,8 @@ CREATE TABLE _mapped (row USMALLINT, generation UINTEGER, index UBIGINT, from_se
 
 INSERT INTO _mapped
 SELECT row, generation, index, seq, until_seq FROM (
-    SELECT kind, row, generation, index, seq, lead(seq) OVER (PARTITION BY row, generation, index ORDER BY seq) AS until_seq
+    SELECT kind, row, generation, index, seq,
+        lead(seq) OVER (PARTITION BY row, generation, index ORDER BY seq) AS until_seq
     FROM (
         SELECT kind, row, generation, seq,
             index + unnest(range(CASE WHEN len(pages) > 0 THEN len(pages) ELSE 1 END)) AS index

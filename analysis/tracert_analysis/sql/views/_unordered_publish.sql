@@ -51,7 +51,9 @@ JOIN launch AS l ON w.last_seq = l.seq
 LEFT JOIN row_content AS o ON w.row = o.row AND w.index = o.index AND w.until_seq = o.seq
 WHERE n.stream <> w.stream AND n.clock[w.stream + 1] < l.ordinal
 UNION ALL
-SELECT 'republish', c.content, NULL, w.row, w.generation, c.index, c.stream, w.first_seq, NULL, c.seq, c.until_seq, w.first_seq
+SELECT
+    'republish', c.content, NULL, w.row, w.generation, c.index, c.stream, w.first_seq, NULL, c.seq, c.until_seq,
+    w.first_seq
 FROM row_content AS c
 JOIN launch AS p ON c.seq = p.seq
 JOIN launch AS n ON c.until_seq = n.seq

@@ -29,7 +29,7 @@ CREATE VIEW access (
     index,
     -- The request that had the row.
     request,
-    -- row, extent, copy or clear.
+    -- row, extent, copy, clear, offload or load.
     source,
     -- The launch must have found this page; false where only a lack of order lets it.
     certain,
@@ -73,7 +73,8 @@ SELECT
 FROM _extent AS x
 UNION ALL
 SELECT
-    e.seq, e.launch, e.stream, e.ordinal, 'write', unnest(range(least(coalesce(e.page_count, 0), coalesce(w.kv_pages, 0), 16777216)::BIGINT)), 0,
+    e.seq, e.launch, e.stream, e.ordinal, 'write',
+    unnest(range(least(coalesce(e.page_count, 0), coalesce(w.kv_pages, 0), 16777216)::BIGINT)), 0,
     0, w.page_size, 'page', NULL, NULL, NULL, NULL, 'clear', true, NULL
 FROM event AS e, _window AS w
 WHERE e.kind = 'clear' AND e.all AND e.launch IS NOT NULL AND e.stream IS NOT NULL AND e.ordinal IS NOT NULL;

@@ -16,8 +16,8 @@ SELECT l.seq, l.launch, l.stream, l.slot, l.page, l.life, o.page, o.life, o.seq
 FROM (FROM moved WHERE kind = 'load') AS l
 ASOF LEFT JOIN (FROM moved WHERE kind = 'offload') AS o ON l.slot = o.slot AND l.seq > o.seq;
 
--- What put which bytes where: one row a launch (or an act of a writer without a stream) and run of positions. Where several cover a position, the
--- one with the highest `seq` counts: what was there before is gone.
+-- What put which bytes where: one row a launch (or an act of a writer without a stream) and run of positions. Where
+-- several cover a position, the one with the highest `seq` counts: what was there before is gone.
 CREATE VIEW byte_write (
     -- Event of the launch, or of what the actor did.
     seq,
