@@ -1,14 +1,18 @@
 """Accesses are rebuilt from publishes and uses: by hand, and against a table simulated entry by entry."""
 
 import random
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from tracert_analysis.load import Dump
 
 from tests.analysis.history import History, use
+from tests.some import a_few
 
 SIZE = 4
+SEEDS = a_few(8, range(12))
 
 
 def accesses(dump: Dump, *, certain: bool = True) -> set[tuple[int, str, int, int, int, int]]:
@@ -192,11 +196,19 @@ def random_history(draw: random.Random) -> History:
     return history
 
 
-@pytest.mark.parametrize("seed", range(12))
-def test_accesses_agree_with_a_simulated_table(tmp_path: Path, seed: int) -> None:
-    """Spans and intervals give, use by use, what following the device's rows gives."""
+@cache
+def random_dump(seed: int) -> tuple[History, Dump]:
+    """One of them, and what is read of it; several tests look at the same one."""
     history = random_history(random.Random(seed))
-    assert simulated(history) == accesses(history.read(tmp_path))
+    with TemporaryDirectory() as folder:
+        return history, history.read(Path(folder))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_accesses_agree_with_a_simulated_table(seed: int) -> None:
+    """Spans and intervals give, use by use, what following the device's rows gives."""
+    history, dump = random_dump(seed)
+    assert simulated(history) == accesses(dump)
 
 
 def spans(history: History) -> set[tuple[int, int, int, int, str, int, int]]:
@@ -222,11 +234,10 @@ def spans(history: History) -> set[tuple[int, int, int, int, str, int, int]]:
     return {(*key, min(seqs), max(seqs)) for key, seqs in found.items()}
 
 
-@pytest.mark.parametrize("seed", range(12))
-def test_spans_are_the_first_and_the_last_use(tmp_path: Path, seed: int) -> None:
+@pytest.mark.parametrize("seed", SEEDS)
+def test_spans_are_the_first_and_the_last_use(seed: int) -> None:
     """Also for uses that jump back, and for entries of an earlier tenant."""
-    history = random_history(random.Random(seed))
-    dump = history.read(tmp_path)
+    history, dump = random_dump(seed)
     assert spans(history) == set(
         dump.connection.execute(
             """
@@ -237,10 +248,10 @@ def test_spans_are_the_first_and_the_last_use(tmp_path: Path, seed: int) -> None
     )
 
 
-@pytest.mark.parametrize("seed", range(12))
-def test_entries_without_any_publish_are_told(tmp_path: Path, seed: int) -> None:
+@pytest.mark.parametrize("seed", SEEDS)
+def test_entries_without_any_publish_are_told(seed: int) -> None:
     """Followed although nothing was ever published there; the first such use of each tenancy and stream."""
-    history = random_history(random.Random(seed))
+    history, dump = random_dump(seed)
     published: set[tuple[int, int]] = set()
     expected: dict[tuple[int, int, int, int], int] = {}
     highest = max((x[0] for event in history.events for x in event.get("entries", [])), default=0)
@@ -253,7 +264,5 @@ def test_entries_without_any_publish_are_told(tmp_path: Path, seed: int) -> None
                 if (one["row"], index) not in published:
                     key = (one["row"], one["generation"], index, event["stream"])
                     expected.setdefault(key, event["seq"])
-    found = history.read(tmp_path).connection.execute(
-        "SELECT row, generation, index, stream, seq FROM _unpublished"
-    )
+    found = dump.connection.execute("SELECT row, generation, index, stream, seq FROM _unpublished")
     assert {(*key, seq) for key, seq in expected.items()} == set(found.fetchall())
