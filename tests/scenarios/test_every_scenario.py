@@ -23,6 +23,15 @@ VARIANTS = [
     for name, one in SCENARIOS.items()
     for variant in one.variants
 ]
+USUAL = [
+    pytest.param(
+        *case.values,
+        marks=[] if SCENARIOS[str(case.values[0])].usual == case.values[1] else [pytest.mark.slow],
+        id=case.id,
+    )
+    for case in VARIANTS
+]
+"""Other variants of the same fault are slow."""
 KILLED = "ninfer-unordered-publish"
 """The scenario that is killed in the fast suite."""
 CONTROLS = [(name, control) for name, one in SCENARIOS.items() for control in one.controls]
@@ -49,7 +58,7 @@ def test_the_planted_run_ends_as_it_says_and_its_first_finding_is_the_cause(run_
     assert planted.report["verdict"]["code"] == expected
 
 
-@pytest.mark.parametrize(("name", "variant"), VARIANTS)
+@pytest.mark.parametrize(("name", "variant"), USUAL)
 def test_the_sound_run_is_clean_and_answers_right(run_once, name, variant):
     """No finding, no failure, and the answers of the device that runs everything at once."""
     sound = run_once(name, variant, planted=False)
@@ -67,7 +76,7 @@ def test_a_control_goes_well_with_the_fault_planted(run_once, name, control):
     assert len(found.outcome["tokens"]) == found.outcome["requests"]
 
 
-@pytest.mark.parametrize(("name", "variant"), VARIANTS)
+@pytest.mark.parametrize(("name", "variant"), USUAL)
 def test_the_reader_is_never_told(run_once, tmp_path, name, variant):
     """Without the header's fault the report is the same, and no other word of the dump names it."""
     planted = run_once(name, variant, planted=True)

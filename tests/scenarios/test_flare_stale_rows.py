@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.scenarios.conftest import Told
+from tests.some import a_few
 
 NAME = "flare-stale-snapshot-rows"
 Ran = Callable[..., Told]
@@ -47,7 +48,7 @@ def test_a_sound_run_has_no_finding_and_answers_all(sound: Told) -> None:
     assert {} == sound.outcome["failed"]
 
 
-@pytest.mark.parametrize("variant", ["dedicated", "clear-tail", "inert"])
+@pytest.mark.parametrize("variant", a_few(1, ["clear-tail", "dedicated", "inert"]))
 def test_each_fix_comes_out_clean_with_the_fault_planted(variant: str, run_once: Ran) -> None:
     """No finding, no failure."""
     told = run_once(NAME, variant=variant, planted=True, schedule="random:1")

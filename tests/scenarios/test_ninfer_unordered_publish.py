@@ -5,8 +5,12 @@ from itertools import takewhile
 from typing import Any
 
 import pytest
+from tracert_analysis.load import open_dump
+from tracert_analysis.report.as_json import as_json
+from tracert_analysis.report.as_text import render
+from tracert_analysis.report.build import build
 
-from tests.scenarios.conftest import but_for_the_file, read, text
+from tests.scenarios.conftest import but_for_the_file, read
 from tests.some import a_few
 
 CRASH, LUCK, SILENT = "random:1", "random:13", "random:1"
@@ -59,7 +63,9 @@ def _launches_of(told: Any, verdict: dict[str, Any]) -> tuple[dict[str, Any], di
 
 
 @pytest.mark.parametrize("variant", ["crash", "silent"])
-@pytest.mark.parametrize("schedule", a_few(4, ["eager", "fifo", *(f"random:{seed}" for seed in range(1, 7))]))
+@pytest.mark.parametrize(
+    "schedule", a_few(2, ["random:1", "fifo", "eager", *(f"random:{seed}" for seed in range(2, 7))])
+)
 def test_the_sound_run_has_no_finding_and_right_answers(ran, variant, schedule):
     """Whatever the device's order: the fences allow no other outcome."""
     told = ran(planted=False, variant=variant, schedule=schedule)
@@ -82,7 +88,7 @@ def test_the_silent_ending_answers_from_other_pages(ran):
     assert told.report["verdict"]["confidence"] in ("proven", "observed")
 
 
-@pytest.mark.parametrize("schedule", ["eager", "fifo", LUCK])
+@pytest.mark.parametrize("schedule", a_few(2, ["eager", LUCK, "fifo"]))
 def test_luck_is_no_acquittal(ran, schedule):
     """The planted run in which every publish came in time: answers right, race proven."""
     told = ran(planted=True, schedule=schedule)
@@ -114,6 +120,7 @@ def test_sound_and_faulty_are_the_same_up_to_the_planted_act(ran):
     assert {name for name in right if right[name] != wrong[name]} <= {"stream", "ordinal"}
 
 
+@pytest.mark.slow  # as for every scenario
 def test_the_reader_is_never_told(ran, tmp_path):
     """Without the header's fault the report is the same, word for word."""
     told = ran(planted=True, schedule=CRASH)
@@ -136,7 +143,8 @@ def test_the_call_follows_the_streams(ran, tmp_path):
             line["name"] = names[line["stream"]]
     renamed = tmp_path / "renamed.jsonl"
     renamed.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    call = read(renamed)["verdict"]["missing_edge"]["call"]
+    report = build(open_dump(str(renamed)))
+    call = as_json(report)["verdict"]["missing_edge"]["call"]
     assert "device.record(zero)" in call
     assert "device.wait(model" in call
-    assert "compute" not in text(renamed).split("LAUNCHES")[0]
+    assert "compute" not in render(report).split("LAUNCHES")[0]

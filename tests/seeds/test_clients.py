@@ -16,6 +16,7 @@ from tests.seeds.client import Client
 from tests.seeds.flare import METRICS, Pair, alternate
 from tests.seeds.ninfer import session
 from tests.seeds.pypto import line, probe, texts
+from tests.some import a_few
 
 
 def _dumped(server: Server) -> dict[str, Any]:
@@ -48,7 +49,7 @@ def test_the_probe_s_texts_can_be_sent_too(pages_of_128: Server) -> None:
     assert miss.answer.cached_tokens <= len("Probe round 1")
 
 
-@pytest.mark.parametrize("options", [(), ("--prefix-cache", "radix", "--retain", "4")])
+@pytest.mark.parametrize("options", a_few(1, [("--prefix-cache", "radix", "--retain", "4"), ()]))
 def test_an_agent_s_session_finds_its_history_cached(tmp_path: Path, options: tuple[str, ...]) -> None:
     """Tools, results, thoughts given back, a second lane: nearly all is found, no rule broken."""
     server = Server(tmp_path, "--preserve-thinking", "--max-num-seqs", "2", *options)
