@@ -38,7 +38,7 @@ def show(report: Report, console: Console, show_sql: bool = False) -> None:
 def _styled(line: Line) -> Text:
     text = Text(line.text, STYLES.get(line.style, ""))
     if line.label:
-        text.stylize("not dim bold cyan", 0, line.label)
+        text.stylize("bold cyan", 0, line.label)
     if line.style == "drawing":
         text.highlight_regex(_MARKED, "bold red")
     elif line.style != "code":
