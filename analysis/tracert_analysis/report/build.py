@@ -18,6 +18,7 @@ from tracert_analysis.report.edges import ways
 from tracert_analysis.report.errors import error_fact
 from tracert_analysis.report.facts import Edge, FenceFact, Resource
 from tracert_analysis.report.findings import beside, finding, findings, resource, story
+from tracert_analysis.report.guards import guard_story
 from tracert_analysis.report.names import names
 from tracert_analysis.report.novelty import novelties
 from tracert_analysis.report.pages import About, page_story
@@ -91,6 +92,7 @@ def build(dump: Dump, page: int | None = None) -> Report:
         evidence=_evidence(dump, counts, counts_query, total - len(rows), questions.unanswered),
         reproduce=reproduce(config),
         surroundings=surroundings(questions, acts, seen.act, seen.other, seen.edge),
+        guard=guard_story(questions, acts, seen.shown.row if seen.shown else None, seen.act),
         queries=tuple(questions.asked),
     )
 

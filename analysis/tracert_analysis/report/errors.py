@@ -8,7 +8,7 @@ from typing import Any
 
 from tracert_analysis.report.report import ErrorFact
 
-LIFETIME, MAPPING, CONTENT, RESOURCE = "lifetime", "mapping", "content", "resource"
+ORDER, LIFETIME, MAPPING, CONTENT, RESOURCE = "order", "lifetime", "mapping", "content", "resource"
 
 POINTS: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("LAUNCH_FAILURE", (MAPPING,), "a kernel that touched an address it may not"),
@@ -18,6 +18,8 @@ POINTS: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("AICPU", (), "the device's control processor, whatever that was doing"),
     ("ASSERT", (MAPPING, CONTENT), "a value that a kernel's assertion refused"),
     ("INVALID_SPECULATION", (), "the drafts of speculative decoding"),
+    ("INVALID_PAGE", (ORDER, MAPPING), "a row that named no page when a guarded kernel followed it"),
+    ("STALE_ROW", (ORDER, MAPPING), "a row that named other pages than were published, as a kernel saw it"),
     ("OUT_OF_MEMORY", (RESOURCE, LIFETIME), "memory that ran out"),
     ("MEMORY_ALLOCATION", (RESOURCE, LIFETIME), "memory that ran out"),
     ("TIMEOUT", (RESOURCE,), "a launch that does not end"),

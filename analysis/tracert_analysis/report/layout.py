@@ -13,6 +13,7 @@ from tracert_analysis.report.sections.access import access, host
 from tracert_analysis.report.sections.acquitted import acquitted
 from tracert_analysis.report.sections.content import content
 from tracert_analysis.report.sections.evidence import evidence, queries, reproduce
+from tracert_analysis.report.sections.guards import guards
 from tracert_analysis.report.sections.others import novelties, others
 from tracert_analysis.report.sections.page import page
 from tracert_analysis.report.sections.progress import lanes, streams
@@ -34,6 +35,7 @@ def lay_out(report: Report) -> Document:
         *asked,
         access(report),
         host(report),
+        guards(report),
         *(row(story, report) for story in report.rows),
         *(section for section in pages if section not in asked),
         content(report),

@@ -8,7 +8,14 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from tracert_analysis.report.facts import Act, Edge, FenceFact, Lane, RankFact, Resource, StreamFact
-from tracert_analysis.report.stories import BytesStory, PageStory, RowStory, Surroundings, WorkspaceStory
+from tracert_analysis.report.stories import (
+    BytesStory,
+    GuardStory,
+    PageStory,
+    RowStory,
+    Surroundings,
+    WorkspaceStory,
+)
 
 __all__ = [
     "Access",
@@ -208,6 +215,8 @@ class Report:
     """Times of different ranks are from one clock."""
     surroundings: Surroundings | None = None
     """The launches around the act in question; None without one."""
+    guard: GuardStory | None = None
+    """None of a history that was recorded without guards."""
 
     @property
     def title(self) -> str:
