@@ -103,7 +103,7 @@ NEEDS = {
     "TR202": """
         SELECT 1 FROM _loose
         UNION ALL
-        SELECT 1 FROM event AS e JOIN launch AS l ON l.seq > e.seq AND l.stream <> e.stream
+        SELECT 1 FROM event AS e JOIN _act AS l ON l.seq > e.seq AND l.stream <> e.stream
         WHERE e.kind = 'clear' AND e.all AND l.clock[e.stream + 1] < e.ordinal
     """,
     "TR203": "FROM _seen WHERE kind IN ('drop', 'retire', 'free')",
