@@ -2,26 +2,53 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
+from tracert_analysis.load import Dump
 from tracert_analysis.report import as_json, as_text
 from tracert_analysis.report.build import build
 from tracert_analysis.report.report import Report
 
 from tests.analysis.findings.test_tr301 import reused, stored
-from tests.analysis.history import History, Page, use
+from tests.analysis.history import History, Launched, Page, use
 
 COMPUTE, TRANSFER = 1, 2
 
 
+def begun() -> History:
+    """A device that has just started: the arena is cleared, page 0 is reserved."""
+    history = History()
+    history.clear(COMPUTE)
+    history.sync()
+    history.alloc([0], "reserved:0")
+    return history
+
+
 @pytest.fixture
 def history() -> History:
-    """A device that has just started: the arena is cleared, page 0 is reserved."""
-    begun = History()
-    begun.clear(COMPUTE)
-    begun.sync()
-    begun.alloc([0], "reserved:0")
-    return begun
+    """One to go on with."""
+    return begun()
+
+
+class Stale(NamedTuple):
+    """A snapshot's rows, met by a request that has got their page."""
+
+    dump: Dump
+    report: Report
+    store: Launched
+    passed: int
+    launch: Launched
+
+
+@pytest.fixture(scope="module")
+def stale(tmp_path_factory: pytest.TempPathFactory) -> Stale:
+    """Read once."""
+    history = begun()
+    store, passed = stored(history)
+    launch = reused(history)
+    dump = history.read(tmp_path_factory.mktemp("stale"))
+    return Stale(dump, build(dump), store, passed, launch)
 
 
 def told(history: History, folder: Path) -> Report:
@@ -31,26 +58,24 @@ def told(history: History, folder: Path) -> Report:
     return report
 
 
-def test_whose_bytes_a_tail_has(history: History, tmp_path: Path) -> None:
+def test_whose_bytes_a_tail_has(stale: Stale) -> None:
     """The snapshot's rows behind the request's positions, their owner, its end, and no clear."""
-    store, passed = stored(history)
-    launch = reused(history)
-    story = told(history, tmp_path).content
+    story = stale.report.content
     assert story is not None
     assert [(0, 2, "kv", 2, None, False), (2, 4, "rows", None, 4, True)] == [
         (run.first, run.end, run.content, run.request, run.snapshot, run.stale) for run in story.runs
     ]
-    assert [launch.launch, store.launch] == [run.writer.launch for run in story.runs if run.writer]
+    assert [stale.launch.launch, stale.store.launch] == [
+        run.writer.launch for run in story.runs if run.writer
+    ]
     assert story.owner is not None
     assert ("snapshot:4", 1) == (story.owner.holder, story.owner.life)
-    assert (passed, 0, None) == (story.fence_passed_seq, story.clears, story.nonfinite)
+    assert (stale.passed, 0, None) == (story.fence_passed_seq, story.clears, story.nonfinite)
 
 
-def test_owner_and_order_are_acquitted(history: History, tmp_path: Path) -> None:
+def test_owner_and_order_are_acquitted(stale: Stale) -> None:
     """Who held the page, in which order its lives came, and its fence: all are right, and it says so."""
-    stored(history)
-    reused(history)
-    why = [item.why for item in told(history, tmp_path).acquitted]
+    why = [item.why for item in stale.report.acquitted]
     assert [
         "owners are right",
         "no page has",
@@ -113,23 +138,18 @@ def test_a_clear_of_the_target_does_not_repair_a_copy(history: History, tmp_path
     ]
 
 
-def test_the_dump_is_as_it_was(history: History, tmp_path: Path) -> None:
+def test_the_dump_is_as_it_was(stale: Stale) -> None:
     """The second check leaves nothing behind."""
-    stored(history)
-    reused(history)
-    dump = history.read(tmp_path)
     tables = "SELECT table_schema, table_name FROM information_schema.tables ORDER BY ALL"
-    before = dump.connection.execute(tables).fetchall()
-    assert build(dump).verdict.counterfactual
-    assert before == dump.connection.execute(tables).fetchall()
+    before = stale.dump.connection.execute(tables).fetchall()
+    assert build(stale.dump).verdict.counterfactual
+    assert before == stale.dump.connection.execute(tables).fetchall()
     assert not [name for _, name in before if name == "_inspected"]
 
 
-def test_fixes_and_masks_stand_apart(history: History, tmp_path: Path) -> None:
+def test_fixes_and_masks_stand_apart(stale: Stale) -> None:
     """Three repair it, others only hide it."""
-    stored(history)
-    reused(history)
-    report = told(history, tmp_path)
+    report = stale.report
     assert ["(`zero`)", "(`inert`)", "`--dedicated-snapshots`"] == [
         word
         for fix, word in zip(
