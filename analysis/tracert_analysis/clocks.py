@@ -131,12 +131,13 @@ def _insert(connection: duckdb.DuckDBPyConnection, found: Segments, width: int) 
     clock = np.fromiter(chain.from_iterable(found.clock), np.int64, len(found.seq) * width).reshape(-1, width)
     stream = np.array(found.stream, np.int64)
     parts = {f"c{one}": clock[:, one] for one in range(width)}
-    connection.register("_found", {"from_seq": np.array(found.seq, np.int64), "stream": stream, **parts})
+    heads = {"segment": np.cumsum(stream >= 0), "stream": stream, "from_seq": np.array(found.seq, np.int64)}
+    connection.register("_found", {**heads, **parts})
     clocks = f"list_value({', '.join(parts)})"
-    found_clocks = f"SELECT stream, from_seq, {clocks} AS clock FROM _found"
+    found_clocks = f"SELECT segment, stream, from_seq, {clocks} AS clock FROM _found"
     connection.execute(f"INSERT INTO _segment BY NAME {found_clocks} WHERE stream >= 0")
     connection.execute(
-        f"INSERT INTO _host BY NAME SELECT * EXCLUDE (stream) FROM ({found_clocks}) WHERE stream < 0"
+        f"INSERT INTO _host BY NAME SELECT from_seq, clock FROM ({found_clocks}) WHERE stream < 0"
     )
     connection.unregister("_found")
 

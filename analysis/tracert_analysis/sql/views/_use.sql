@@ -4,12 +4,14 @@ CREATE TABLE _use (
     start UBIGINT, "end" UBIGINT, walked UBIGINT,
     -- Entries whose pages it reads: all that it follows when it covers whole pages, else those that hold its positions.
     depth UBIGINT,
-    covers VARCHAR
+    covers VARCHAR,
+    -- The launch uses no other row.
+    alone BOOLEAN
 );
 
 INSERT INTO _use
 WITH unnested AS (
-    SELECT seq, launch, stream, ordinal, unnest(uses) AS u FROM event
+    SELECT seq, launch, stream, ordinal, unnest(uses) AS u, len(uses) = 1 AS alone FROM event
     WHERE kind = 'launch' AND launch IS NOT NULL AND stream IS NOT NULL AND ordinal IS NOT NULL AND len(uses) > 0
 )
 SELECT
@@ -18,7 +20,7 @@ SELECT
         WHEN n.u.covers = 'page' OR w.page_size IS NULL THEN n.u.walked
         ELSE least(n.u.walked, (n.u.end::UBIGINT + w.page_size - 1) // w.page_size)
     END,
-    coalesce(n.u.covers, 'valid')
+    coalesce(n.u.covers, 'valid'), n.alone
 FROM unnested AS n CROSS JOIN _window AS w
 LEFT JOIN _tenancy AS t ON n.u.row = t.row AND n.u.generation = t.generation
 WHERE n.u.row IS NOT NULL AND n.u.generation IS NOT NULL AND n.u.start IS NOT NULL

@@ -37,11 +37,9 @@ CREATE TABLE launch (
 );
 
 INSERT INTO launch
-WITH numbered AS (SELECT *, row_number() OVER (ORDER BY from_seq) AS segment FROM _segment)
 SELECT
     e.seq, e.t, e.kind::VARCHAR, e.launch, e.stream, e.ordinal, e.kernel, e.phase, e.step,
-    coalesce(e.row, CASE WHEN len(e.uses) = 1 THEN e.uses[1].row END),
-    coalesce(e.generation, CASE WHEN len(e.uses) = 1 THEN e.uses[1].generation END),
+    coalesce(e.row, u.row), coalesce(e.generation, u.generation),
     e.epoch, e.staging, s.segment, e.class, s.clock,
     CASE
         WHEN e.ordinal <= p.finished THEN 'finished'
@@ -53,6 +51,7 @@ FROM (
     WHERE kind IN ('launch', 'publish', 'copy', 'clear', 'offload', 'load')
         AND launch IS NOT NULL AND stream IS NOT NULL AND ordinal IS NOT NULL
 ) AS e
-ASOF LEFT JOIN numbered AS s ON e.stream = s.stream AND e.seq >= s.from_seq
+ASOF LEFT JOIN _segment AS s ON e.stream = s.stream AND e.seq >= s.from_seq
+LEFT JOIN (SELECT seq, row, generation FROM _use WHERE alone) AS u ON e.seq = u.seq
 LEFT JOIN stream_state AS p ON e.stream = p.stream
 ORDER BY e.seq;
