@@ -1,9 +1,13 @@
-"""Would the missing call have helped? Adds it to the history and checks every rule again.
+"""Would the repair have helped? Adds it to the history and checks every rule again.
 
-The call belongs to a place in the code, not to one launch: a fence is added behind every launch of the
-earlier act's kernel and stream, and a wait before the next launch of the later act's stream. Where bytes are
-wrong, it is a clear before the first use of the page, or a kernel that loads no more than is valid.
+A call belongs to a place in the code, not to one launch: a fence is added behind every launch of the
+earlier act's kernel and stream, and a wait before the next launch of the later act's stream. Where the host
+went ahead, it is made to wait for a fence. Where bytes are wrong, it is a clear before the first use of the
+page, or a kernel that loads no more than is valid; a clear that came too late is moved there. Where no such
+act repairs anything, that is said.
 """
+
+from typing import NamedTuple
 
 from tracert_analysis.load import Dump
 from tracert_analysis.report.again import EVENTS_MAX, checked_again, what_is_left
@@ -12,15 +16,16 @@ from tracert_analysis.report.questions import Row
 BYTES = ("TR301", "TR302")
 """Findings that a clear would have prevented."""
 
+# Of the verdict alone, which is finding 1: what other findings lack is no answer to it.
 PLACES = """
 SELECT DISTINCT early.kernel, early.stream, late.stream AS to_stream
 FROM main.finding f
 JOIN main.launch early ON early.launch = f.other_launch
 JOIN main.launch late ON late.launch = f.launch
-WHERE early.seq < late.seq AND early.stream <> late.stream AND late.clock[early.stream + 1] < early.ordinal"""
+WHERE f.finding = 1 AND early.seq < late.seq AND early.stream <> late.stream
+    AND late.clock[early.stream + 1] < early.ordinal"""
 
-# What other findings lack is no answer to the verdict.
-VERDICT = f"SELECT count(*) FROM ({PLACES} AND f.finding = $finding)"
+LACKING = f"SELECT count(*) FROM ({PLACES})"
 
 # Between two events three numbers become free: for a fence behind the one and a wait before the other.
 FENCES = f"""
@@ -82,30 +87,141 @@ SELECT e.* REPLACE (list_transform(e.uses, lambda u: {
     'walked': least(u.walked, ceil(u."end" / w.page_size)::UINTEGER), 'covers': 'valid'
 }) AS uses) FROM main.event AS e, main._window AS w"""
 
+# The host waits, before it writes a staging buffer, for the last publish that copies from it.
+STAGED = """
+CREATE TABLE _fence AS
+SELECT (SELECT coalesce(max(fence), 0) FROM main.event) + row_number() OVER () AS fence,
+    p.stream, p.ordinal, 4 * p.seq - 2 AS record_seq, 4 * s.seq - 4 AS passed_seq
+FROM (
+    SELECT e.seq, e.staging, c.stream
+    FROM main.event AS e
+    JOIN (SELECT DISTINCT staging, stream FROM main.launch WHERE kind = 'publish') AS c USING (staging)
+    WHERE e.kind = 'stage'
+) AS s
+ASOF JOIN (FROM main.launch WHERE kind = 'publish') AS p
+    ON s.staging = p.staging AND s.stream = p.stream AND s.seq > p.seq"""
+
+# The host waits for the copy before the last holder of a page that it reads or writes lets go.
+COPIED = """
+CREATE TABLE _fence AS
+SELECT (SELECT coalesce(max(fence), 0) FROM main.event) + row_number() OVER () AS fence,
+    c.stream, c.ordinal, 4 * c.seq - 2 AS record_seq, 4 * f.seq - 4 AS passed_seq
+FROM main.finding AS f JOIN main.launch AS c ON f.launch = c.launch
+WHERE f.code = 'TR303' AND f.other_launch IS NULL AND c.kind = 'copy' AND c.seq < f.seq"""
+
+LEARNT = """
+CREATE TABLE _added AS FROM main.event LIMIT 0;
+INSERT INTO _added BY NAME
+SELECT record_seq AS seq, 'fence_record' AS kind, fence, stream, ordinal FROM _fence;
+INSERT INTO _added BY NAME SELECT passed_seq AS seq, 'fence_passed' AS kind, fence FROM _fence"""
+
+COPY_RELEASED = """
+SELECT count(*) FROM main.finding AS f JOIN main.launch AS c ON f.launch = c.launch
+WHERE f.finding = 1 AND f.code = 'TR303' AND f.other_launch IS NULL AND c.kind = 'copy' AND c.seq < f.seq"""
+
+# Clears that wipe what stands there already, and the pages that they wipe.
+WIPED = """
+CREATE TABLE _wiped AS
+SELECT m.page, m.life, m.clear_seq, (
+    SELECT min(s.first_seq) FROM main._span AS s WHERE s.page = m.page AND s.life = m.life
+) AS first_seq
+FROM main._met AS m WHERE m.kind = 'wiped'"""
+
+MOVED = """
+CREATE TABLE _added AS FROM main.event LIMIT 0;
+INSERT INTO _added BY NAME
+SELECT 4 * l.seq - 4 AS seq, 'clear' AS kind,
+    (SELECT max(launch) FROM main.launch) + row_number() OVER (ORDER BY l.seq) AS launch, l.stream,
+    2 * l.ordinal - 1 AS ordinal, 'clear_pages' AS kernel, u.target
+FROM (
+    SELECT x.first_seq AS seq, list([x.page, x.life, 0, w.page_size::BIGINT]) AS target
+    FROM (SELECT DISTINCT page, life, first_seq FROM _wiped) AS x, main._window AS w GROUP BY x.first_seq
+) AS u JOIN main.launch AS l ON l.seq = u.seq"""
+
+LEFT_OUT = """
+CREATE VIEW event AS
+SELECT e.* REPLACE (
+    4 * e.seq - 3 AS seq, 2 * e.ordinal AS ordinal,
+    CASE WHEN e.record_seq > 0 THEN 4 * e.record_seq - 3 ELSE e.record_seq END AS record_seq,
+    CASE WHEN x.clear_seq IS NULL THEN e.target
+        ELSE list_filter(e.target, lambda t: NOT list_contains(x.wiped, [t[1], t[2]])) END AS target
+)
+FROM main.event AS e
+LEFT JOIN (
+    SELECT v.clear_seq, list([v.page::BIGINT, v.life::BIGINT]) AS wiped FROM _wiped AS v GROUP BY v.clear_seq
+) AS x ON e.seq = x.clear_seq
+UNION ALL BY NAME FROM _added"""
+
+WIPES = """
+SELECT count(*) FROM main.finding AS f JOIN main._met AS m ON f.resource_id = m.page AND f.life = m.life
+WHERE f.finding = 1 AND f.code = 'TR104' AND m.kind = 'wiped' AND m.clear_seq = f.seq"""
+
 BROKEN = "SELECT count(*) FROM main.finding WHERE class <> 'symptom'"
 
 WHOLE = "SELECT count(*) FROM main._use WHERE covers = 'page'"
 
+NO_CALL = {
+    "order": "not checked: what is missing is no call between two streams that could be added to the history",
+    "lifetime": "no fence and no clear would have helped: what must change is who holds the page, and when",
+    "mapping": "no fence and no clear would have helped: what must change is what the row names, or how far "
+    "the launch follows it",
+    "content": "no fence and no clear would have helped: what must change is which bytes are taken for whose",
+    "resource": "no fence and no clear would have helped: what must change is what is kept, or planned",
+    "symptom": "the history tells of no cause, so there is nothing to add to it",
+}
+"""Why nothing is checked, by the class of the verdict."""
+
+
+class Repair(NamedTuple):
+    """A change of the history, and how it is told of."""
+
+    what: str
+    statements: tuple[str, ...]
+
+
+WAITED_STAGING = Repair(
+    "a host that waits for the publish before it writes the buffer again", (STAGED, LEARNT, EVENTS)
+)
+WAITED_COPY = Repair("a host that waits for the copy before the page is let go", (COPIED, LEARNT, EVENTS))
+MOVED_CLEAR = Repair("the clear moved to before the first use of the page", (WIPED, MOVED, LEFT_OUT))
+
 
 def counterfactual(dump: Dump, findings: list[Row]) -> str | None:
-    """What is left of the findings when what lacked is added, as a sentence.
+    """What is left of the findings when what lacked is added, as a sentence; or why that can't be asked.
 
-    None when the verdict is no lack of order between two streams or of a clear, or the history is long.
+    None without a finding.
     """
-    if not findings or dump.evidence.events > EVENTS_MAX:
+    if not findings:
         return None
+    root = findings[0]
+    if root["class"] != "symptom" and dump.evidence.events > EVENTS_MAX:
+        return f"not checked: the history has more than {EVENTS_MAX:,} events"
     broken = dump.connection.execute(BROKEN).fetchall()[0][0]
-    if findings[0]["code"] in BYTES:
+    if root["code"] in BYTES:
         return _bytes(dump, broken)
-    if not dump.connection.execute(VERDICT, {"finding": findings[0]["finding"]}).fetchall()[0][0]:
-        return None
-    calls = dump.connection.execute(CALLS).fetchall()[0][0]
-    left = checked_again(dump, (FENCES, ADDED, EVENTS))
-    times = "once" if calls == 1 else f"in all {calls} places where this code runs"
-    return (
-        f"with the call added to the recorded history ({times}) and every rule checked again, "
-        f"{what_is_left(broken, left)}"
-    )
+    if _counted(dump, LACKING):
+        calls = dump.connection.execute(CALLS).fetchall()[0][0]
+        times = "once" if calls == 1 else f"in all {calls} places where this code runs"
+        left = checked_again(dump, (FENCES, ADDED, EVENTS))
+        return (
+            f"with the call added to the recorded history ({times}) and every rule checked again, "
+            f"{what_is_left(broken, left)}"
+        )
+    repair = None
+    if root["code"] == "TR103":
+        repair = WAITED_STAGING
+    elif _counted(dump, COPY_RELEASED):
+        repair = WAITED_COPY
+    elif _counted(dump, WIPES):
+        repair = MOVED_CLEAR
+    if repair is None:
+        return NO_CALL[root["class"]]
+    left = checked_again(dump, repair.statements)
+    return f"with {repair.what}, and every rule checked again, {what_is_left(broken, left)}"
+
+
+def _counted(dump: Dump, query: str) -> bool:
+    return bool(dump.connection.execute(query).fetchall()[0][0])
 
 
 def _bytes(dump: Dump, before: int) -> str:

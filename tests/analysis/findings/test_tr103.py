@@ -1,9 +1,11 @@
 """TR103, staging-reuse: each fault beside its sound twin."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
+from tracert_analysis.report.build import build
 
 from tests.analysis.history import History
 
@@ -22,6 +24,16 @@ def published(history: History) -> None:
     history.acquire(0, 1, 1)
     stage(history)
     history.publish(TRANSFER, 0, 1, pages)
+
+
+def test_a_host_that_waits_repairs_it(history: History, tmp_path: Path) -> None:
+    """The report checks that: the buffer is written again once the copy is known to be done."""
+    published(history)
+    stage(history)
+    assert build(history.read(tmp_path)).verdict.counterfactual == (
+        "with a host that waits for the publish before it writes the buffer again, and every rule checked again, "
+        "the finding is gone"
+    )
 
 
 def test_a_buffer_written_while_the_copy_waits(history: History, told: Read) -> None:

@@ -14,6 +14,7 @@ from tracert_analysis.report import as_json
 from tracert_analysis.report.as_text import render
 from tracert_analysis.report.build import NoSuchPage, build
 from tracert_analysis.report.causes import REPEATED, SAME_ORDER
+from tracert_analysis.report.counterfactual import NO_CALL
 from tracert_analysis.report.report import Report, Reproduce, Resource
 
 from tests.analysis.history import History, use
@@ -252,12 +253,12 @@ def test_a_counterfactual_tells_what_the_call_does_not_repair(tmp_path: Path) ->
     assert counterfactual.endswith("1 of 2 findings is left: TR203")
 
 
-def test_without_a_lack_of_order_there_is_no_call_and_no_counterfactual() -> None:
-    """A mistake of the host is not repaired by a fence."""
+def test_without_a_lack_of_order_there_is_no_call_to_add() -> None:
+    """A mistake of the host is not repaired by a fence, and the report says so."""
     for history in (use_after_free, double_free, stale_mapping, non_finite):
         made = told(history)
         assert made.verdict.missing_edge is None
-        assert made.verdict.counterfactual is None
+        assert made.verdict.counterfactual == NO_CALL[made.findings[0].category]
         assert not any("device.record" in fix for fix in made.verdict.fix)
 
 

@@ -208,13 +208,23 @@ def let_go(history: History) -> None:
             "TR302",
             "the finding is gone; with kernels that load valid positions only, the finding is",
         ),
-        (late_clear, "TR104", "None"),
+        (
+            late_clear,
+            "TR104",
+            "with the clear moved to before the first use of the page, and every rule checked again, the "
+            "finding is gone",
+        ),
         (
             unordered_clear,
             "TR104",
             "with the call added to the recorded history (once) and every rule checked again, the",
         ),
-        (let_go, "TR303", "None"),
+        (
+            let_go,
+            "TR303",
+            "with a host that waits for the copy before the page is let go, and every rule checked again, "
+            "the finding is gone",
+        ),
     ],
 )
 def test_each_finding_about_bytes_has_a_report(

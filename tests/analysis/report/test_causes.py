@@ -75,6 +75,14 @@ def test_what_follows_from_the_second_bug_names_it(tmp_path: Path) -> None:
     assert ("TR402", f"of TR201 at seq {freed.seq}, the same launch {freed.launch}") in told[2:]
 
 
+def test_the_call_of_the_verdict_repairs_nothing_else(tmp_path: Path) -> None:
+    """Another order is missing elsewhere: it still is when the first one is there."""
+    made = build(joined(unordered_publish(), BROKEN["TR101"]()).read(tmp_path))
+    counterfactual = made.verdict.counterfactual or ""
+    assert counterfactual.startswith("with the call added to the recorded history (once)")
+    assert counterfactual.endswith("1 of 2 findings is left: TR101")
+
+
 def test_a_chain_leads_back_to_its_beginning(tmp_path: Path) -> None:
     """A page is freed while held, granted again and written: two owners, no order between their lives."""
     history = begun()
