@@ -83,7 +83,8 @@ def _nearest(found: list[Act], early: Act, late: Act) -> list[Act]:
     once = {
         act.launch: act
         for act in found
-        if act.stream in own or any(first <= act.seq <= last for first, last in spans)
+        if act.seq <= spans[-1][1]
+        and (act.stream in own or any(first <= act.seq <= last for first, last in spans))
     }
     others = sorted({act.stream for act in once.values()} - set(own))[: STREAMS - len(set(own))]
 
