@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 
 from tracert_analysis.happens_before import Act, launched, passed
 
-CHANNELS_MAX = 256
+CHANNELS_MAX = 128
 """Clocks have an ordinal for each: that many acts may be open at once."""
 
 HOST = "host"
