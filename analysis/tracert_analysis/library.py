@@ -178,9 +178,13 @@ def create_doubt(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def create_access(connection: duckdb.DuckDBPyConnection) -> None:
-    """What follows from `_touch`, `_blemish` and the clocks: accesses, findings, the macros over all."""
+    """What follows from `_touch`, `_blemish` and the clocks: accesses and findings."""
     _create(connection, "views", ACCESS)
     _find(connection, [code for code in FINDINGS if _may_have_rows(connection, code)])
+
+
+def create_macros(connection: duckdb.DuckDBPyConnection) -> None:
+    """What users and reports ask all of it with; findings do without."""
     _create(connection, "macros", MACROS)
 
 

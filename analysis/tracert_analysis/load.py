@@ -109,6 +109,7 @@ def _loaded(connection: duckdb.DuckDBPyConnection, source: Source, frame: Frame)
     fill_touches(connection)
     fill_blemishes(connection)
     library.create_access(connection)
+    library.create_macros(connection)
     return Dump(source.name, connection, frame.header, _evidence(connection, frame, bad_lines), source)
 
 

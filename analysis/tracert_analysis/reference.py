@@ -31,6 +31,7 @@ def entries() -> list[Described]:
     library.create_state(connection)
     library.create_doubt(connection)
     library.create_access(connection)
+    library.create_macros(connection)
     return [typed(connection, entry) for entry in commented(described())]
 
 
