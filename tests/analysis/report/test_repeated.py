@@ -1,0 +1,112 @@
+"""Several findings: the same again, what follows from another, and what is a mistake of its own."""
+
+from pathlib import Path
+
+from tracert_analysis.report.as_text import render
+from tracert_analysis.report.causes import REPEATED, SAME_ORDER
+
+from tests.analysis.history import History
+from tests.analysis.report.histories import (
+    COMPUTE,
+    LEGACY,
+    TRANSFER,
+    arrive,
+    begun,
+    turn,
+    use_after_free,
+)
+from tests.analysis.report.reports import report, told
+
+
+def thrice(*, fail: bool = False) -> History:
+    """The same publish is unordered three times; only the last finds a row that names other pages."""
+    history = begun()
+    for step, row in enumerate((3, 4), 1):
+        turn(
+            history,
+            row,
+            row,
+            1,
+            arrive(history, row, [2 * row, 2 * row + 1]),
+            publish_on=LEGACY,
+            ordered=False,
+            step=step,
+        )
+    history.sync(COMPUTE)
+    history.sync(LEGACY)
+    history.event("finish", request=3, row=3, reason="stop")
+    history.give_back([(6, 1), (7, 1)], "request:3")
+    history.release(3, 1, 3)
+    turn(history, 9, 3, 2, arrive(history, 9, [20, 21]), publish_on=LEGACY, ordered=False, step=3)
+    if fail:
+        history.progress[COMPUTE] = (4, 3)
+        history.error(COMPUTE)
+    return history
+
+
+def test_the_verdict_is_the_first_of_its_kind() -> None:
+    """The earliest finding is the root cause, the others are listed as the same again."""
+    made = told(thrice)
+    assert made.verdict.seq == made.findings[0].seq
+    assert [item.follows for item in made.findings] == [None, REPEATED, REPEATED]
+    assert "The same order is missing 2 more times" in made.verdict.sentence
+    assert "2 more of the same, at seq " in render(made)
+    assert made.verdict.counterfactual is not None
+    assert "in all 3 places" in made.verdict.counterfactual
+    assert made.verdict.counterfactual.endswith("all 3 findings are gone")
+
+
+def test_without_a_crash_the_access_that_could_do_harm_is_shown() -> None:
+    """The third launch may have read pages 6 and 7, which are nobody's by then."""
+    made = told(thrice)
+    assert made.access is not None
+    assert (made.access.request, made.access.row, made.access.generation) == (9, 3, 2)
+    assert [entry.left_page for entry in made.rows[0].leftovers] == [6, 7]
+    assert made.verdict.confidence == "proven"
+    assert "where the row still named pages that are not meant" in made.verdict.sentence
+
+
+def test_after_a_crash_the_access_that_was_running_is_shown(tmp_path: Path) -> None:
+    """The verdict stays the first one, and is observed, because one of its kind visibly went wrong."""
+    made = report(thrice(fail=True), tmp_path)
+    assert made.access is not None
+    assert (made.access.act.state, made.access.request) == ("running", 9)
+    assert made.verdict.seq == made.findings[0].seq
+    assert made.verdict.confidence == "observed"
+    assert "where it visibly went wrong, launch " in made.verdict.sentence
+
+
+def test_consequences_are_told_from_other_mistakes(tmp_path: Path) -> None:
+    """The stale mapping of the same launch follows from the use after free; a later double free does not."""
+    history = use_after_free()
+    other = arrive(history, 13, [20])
+    history.give_back(other, "request:13")
+    history.drop(other, "request:13")
+    found = report(history, tmp_path).findings
+    follows = {(item.code, item.resource.id): item.follows for item in found[1:]}
+    assert follows["TR402", 5] == "the same launch 4"
+    assert follows["TR203", 20] is None
+
+
+def test_what_lacks_the_verdict_s_order_has_its_cause(tmp_path: Path) -> None:
+    """Two kernels of one stream read unordered what one of another wrote; a third stream does, too."""
+    history = begun()
+    pages = arrive(history, 10, [5, 6, 7, 8])
+    history.forward(COMPUTE, writes=[[page, life, 0, 4] for page, life in pages[:3]])
+    history.copy(TRANSFER, [[*pages[0], 0, 4]], [[*pages[3], 0, 4]])
+    history.forward(TRANSFER, reads=[[*pages[1], 0, 4]])
+    history.forward(LEGACY, reads=[[*pages[2], 0, 4]])
+    made = report(history, tmp_path)
+    follows = {item.resource.id: item.follows for item in made.findings}
+    assert follows == {5: None, 6: SAME_ORDER, 7: None}
+    assert "The same order is missing." in render(made)
+
+
+def test_what_follows_from_a_repetition_follows_from_the_verdict(tmp_path: Path) -> None:
+    """The launch that broke the rule a second time gave NaN."""
+    history = thrice()
+    launch = [event for event in history.events if event["kind"] == "launch"][-1]["launch"]
+    history.event("nonfinite", launch=launch, request=99, row=9, position=5, pages=[], layer=-1)
+    found = report(history, tmp_path).findings
+    assert [item.follows for item in found if item.code == "TR902"] == [f"the same launch {launch}"]
+    assert found[0].launch != launch
