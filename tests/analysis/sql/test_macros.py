@@ -1,18 +1,30 @@
 """Each macro: a few events, and the answer."""
 
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
+from tracert_analysis.load import Dump, open_dump
 
 from tests.analysis.history import History, use
 
 LEGACY, COMPUTE, TRANSFER = 0, 1, 2
 
 
-def rows(history: History, folder: Path, query: str) -> list[tuple[Any, ...]]:
+@cache
+def opened(dump: bytes) -> Dump:
+    """A history as it was read; several tests ask the same one."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "dump.jsonl"
+        path.write_bytes(dump)
+        return open_dump(str(path))
+
+
+def rows(history: History, query: str) -> list[tuple[Any, ...]]:
     """What the query gives for the history."""
-    return history.read(folder).connection.execute(query).fetchall()
+    return opened(history.to_bytes()).connection.execute(query).fetchall()
 
 
 @pytest.fixture
@@ -33,36 +45,33 @@ def history() -> History:
     return told
 
 
-def test_last_owner(history: History, tmp_path: Path) -> None:
+def test_last_owner(history: History) -> None:
     """Whom the last life was granted to, and who came last to hold it."""
-    (found,) = rows(history, tmp_path, "FROM last_owner(5)")
+    (found,) = rows(history, "FROM last_owner(5)")
     assert (5, 2, "request:2", "prefix:1", "read", history.seq, None, "history") == found
-    assert [] == rows(history, tmp_path, "FROM last_owner(9)")
+    assert [] == rows(history, "FROM last_owner(9)")
 
 
-def test_last_owner_of_a_page_that_the_history_lost(history: History, tmp_path: Path) -> None:
+def test_last_owner_of_a_page_that_the_history_lost(history: History) -> None:
     """The page's last facts answer where events don't."""
     history.states.append(
         {"kind": "page_state", "page": 9, "life": 4, "state": "held", "holder": "request:7", "alloc_seq": 3}
     )
-    assert [(9, 4, None, "request:7", None, 3, None, "page_state")] == rows(
-        history, tmp_path, "FROM last_owner(9)"
-    )
+    assert [(9, 4, None, "request:7", None, 3, None, "page_state")] == rows(history, "FROM last_owner(9)")
 
 
-def test_last_writer(history: History, tmp_path: Path) -> None:
+def test_last_writer(history: History) -> None:
     """By the rows that launches use; else the clear of the arena."""
     assert [(5, 2, 4, COMPUTE, 3, "forward", 0, 2, "finished", "history")] == rows(
         history,
-        tmp_path,
         "SELECT page, life, launch, stream, ordinal, kernel, row, request, state, source FROM last_writer(5)",
     )
     assert [(20, 0, 1, "clear_pages")] == rows(
-        history, tmp_path, "SELECT page, life, launch, kernel FROM last_writer(20)"
+        history, "SELECT page, life, launch, kernel FROM last_writer(20)"
     )
 
 
-def test_last_writer_of_a_page_that_the_history_lost(tmp_path: Path) -> None:
+def test_last_writer_of_a_page_that_the_history_lost() -> None:
     """The page's last facts again."""
     history = History(first_seq=50)
     history.sync()
@@ -73,20 +82,20 @@ def test_last_writer_of_a_page_that_the_history_lost(tmp_path: Path) -> None:
         }
     )  # fmt: skip
     assert [(9, 3, 33, 44, 1, "page_state")] == rows(
-        history, tmp_path, "SELECT page, life, launch, seq, stream, source FROM last_writer(9)"
+        history, "SELECT page, life, launch, seq, stream, source FROM last_writer(9)"
     )
 
 
-def test_last_fence(history: History, tmp_path: Path) -> None:
+def test_last_fence(history: History) -> None:
     """The first one behind the last write; when there is none, the last before it, and it says so."""
     query = "SELECT page, writer, fence, stream, ordinal, wait_stream, passed_seq, covers FROM last_fence(5)"
-    assert [(5, 4, 2, COMPUTE, 3, None, None, True)] == rows(history, tmp_path, query)
+    assert [(5, 4, 2, COMPUTE, 3, None, None, True)] == rows(history, query)
     history.forward(COMPUTE, writes=[[5, 2, 0, 1]])
-    assert [(5, 5, 2, COMPUTE, 3, None, None, False)] == rows(history, tmp_path, query)
-    assert [] == rows(history, tmp_path, "FROM last_fence(20)")
+    assert [(5, 5, 2, COMPUTE, 3, None, None, False)] == rows(history, query)
+    assert [] == rows(history, "FROM last_fence(20)")
 
 
-def test_page_history(history: History, tmp_path: Path) -> None:
+def test_page_history(history: History) -> None:
     """All of it, in order; launches of a run on one stream are one line."""
     history.copy(TRANSFER, [[5, 2, 0, 4]], [[6, 1, 0, 4]])
     assert [
@@ -99,39 +108,35 @@ def test_page_history(history: History, tmp_path: Path) -> None:
         (11, "write", 2, None, 3, 12),
         (14, "hold", 2, "prefix:1", None, None),
         (15, "copy read", 2, None, 5, None),
-    ] == rows(history, tmp_path, "SELECT seq, what, life, holder, launch, until_seq FROM page_history(5)")
+    ] == rows(history, "SELECT seq, what, life, holder, launch, until_seq FROM page_history(5)")
 
 
-def test_page_history_has_what_the_host_mapped(history: History, tmp_path: Path) -> None:
+def test_page_history_has_what_the_host_mapped(history: History) -> None:
     """One entry or several."""
     history.event("map", row=0, generation=1, index=0, pages=[[5, 2], [6, 1]])
     history.event("unmap", row=0, generation=1, index=1, page=6, life=1)
     assert [("map", 0, 1), ("unmap", 0, 1)] == rows(
-        history, tmp_path, "SELECT what, row, generation FROM page_history(6) WHERE what LIKE '%map'"
+        history, "SELECT what, row, generation FROM page_history(6) WHERE what LIKE '%map'"
     )
 
 
-def test_launch_reads_and_writes(history: History, tmp_path: Path) -> None:
+def test_launch_reads_and_writes(history: History) -> None:
     """The rows of `access` for one launch."""
-    assert [("read", 5, 0, 4)] == rows(
-        history, tmp_path, 'SELECT mode, page, first, "end" FROM launch_reads(4)'
-    )
-    assert [("write", 5, 3, 4)] == rows(
-        history, tmp_path, 'SELECT mode, page, first, "end" FROM launch_writes(4)'
-    )
-    assert [] == rows(history, tmp_path, "FROM launch_reads(99)")
+    assert [("read", 5, 0, 4)] == rows(history, 'SELECT mode, page, first, "end" FROM launch_reads(4)')
+    assert [("write", 5, 3, 4)] == rows(history, 'SELECT mode, page, first, "end" FROM launch_writes(4)')
+    assert [] == rows(history, "FROM launch_reads(99)")
 
 
-def test_missing_edge_needs_an_order_to_miss(tmp_path: Path) -> None:
+def test_missing_edge_needs_an_order_to_miss() -> None:
     """A finding that isn't one of order has no edge; nor has one that isn't there."""
     history = History()
     history.forward(COMPUTE, writes=[[5, 1, 0, 4]])
-    assert [("TR201",)] == rows(history, tmp_path, "SELECT code FROM finding")
-    assert [] == rows(history, tmp_path, "FROM missing_edge(1)")
-    assert [] == rows(history, tmp_path, "FROM missing_edge(2)")
+    assert [("TR201",)] == rows(history, "SELECT code FROM finding")
+    assert [] == rows(history, "FROM missing_edge(1)")
+    assert [] == rows(history, "FROM missing_edge(2)")
 
 
-def test_missing_edge_of_an_overwritten_row(tmp_path: Path) -> None:
+def test_missing_edge_of_an_overwritten_row() -> None:
     """From the launch that follows the row to the publish that overwrites it."""
     history = History()
     pages = history.alloc([5], "request:1")
@@ -141,10 +146,10 @@ def test_missing_edge_of_an_overwritten_row(tmp_path: Path) -> None:
     publish = history.publish(TRANSFER, 0, 1, [(0x7FFFFFFF, 0)])
     assert [
         (launch.launch, publish.launch, "fence = device.record(compute); device.wait(transfer, fence)")
-    ] == rows(history, tmp_path, 'SELECT from_launch, to_launch, "call" FROM missing_edge(1)')
+    ] == rows(history, 'SELECT from_launch, to_launch, "call" FROM missing_edge(1)')
 
 
-def test_missing_edge_of_a_hit(tmp_path: Path) -> None:
+def test_missing_edge_of_a_hit() -> None:
     """From the launch that writes the hit page to the one that reads it; once they are ordered, none."""
     history = History()
     written = history.alloc([5], "request:1")
@@ -157,14 +162,14 @@ def test_missing_edge_of_a_hit(tmp_path: Path) -> None:
     history.publish(COMPUTE, 1, 1, written)
     writer = history.forward(TRANSFER, writes=[[5, 1, 0, 4]])
     reader = history.forward(COMPUTE, use(1, 1, 4, 4, walked=1))
-    assert ["TR502", "TR101"] == [code for (code,) in rows(history, tmp_path, "SELECT code FROM finding")]
+    assert ["TR502", "TR101"] == [code for (code,) in rows(history, "SELECT code FROM finding")]
     call = "fence = device.record(transfer); device.wait(compute, fence)"
     assert [(writer.launch, reader.launch, call)] == rows(
-        history, tmp_path, 'SELECT from_launch, to_launch, "call" FROM missing_edge(1)'
+        history, 'SELECT from_launch, to_launch, "call" FROM missing_edge(1)'
     )
 
 
-def test_missing_edge_is_none_where_the_order_is_the_wrong_one(tmp_path: Path) -> None:
+def test_missing_edge_is_none_where_the_order_is_the_wrong_one() -> None:
     """TR104: a clear wipes what an earlier launch of its stream wrote: no call would help."""
     history = History()
     pages = history.alloc([5], "request:1")
@@ -173,20 +178,20 @@ def test_missing_edge_is_none_where_the_order_is_the_wrong_one(tmp_path: Path) -
     history.forward(COMPUTE, use(0, 1, 0, 2))
     history.clear(COMPUTE, [[5, 1, 0, 4]])
     history.forward(COMPUTE, use(0, 1, 2, 3))
-    assert [("TR104",)] == rows(history, tmp_path, "SELECT code FROM finding")
-    assert [] == rows(history, tmp_path, "FROM missing_edge(1)")
+    assert [("TR104",)] == rows(history, "SELECT code FROM finding")
+    assert [] == rows(history, "FROM missing_edge(1)")
 
 
-def test_in_flight(history: History, tmp_path: Path) -> None:
+def test_in_flight(history: History) -> None:
     """What had not finished, by the progress words."""
     history.publish(LEGACY, 1, 1, [(6, 1)])
     history.progress = {COMPUTE: (3, 2), LEGACY: (0, 0)}
     assert [(4, "forward", "compute", "running", 2), (5, "copy_row", "legacy", "waiting", None)] == rows(
-        history, tmp_path, "SELECT launch, kernel, name, state, step FROM in_flight()"
+        history, "SELECT launch, kernel, name, state, step FROM in_flight()"
     )
 
 
-def test_what_was_new(history: History, tmp_path: Path) -> None:
+def test_what_was_new(history: History) -> None:
     """No earlier launch followed a row that was published on the legacy stream."""
     pages = history.alloc([7], "request:3")
     history.acquire(1, 1, 3)
@@ -194,7 +199,7 @@ def test_what_was_new(history: History, tmp_path: Path) -> None:
     history.forward(COMPUTE, use(1, 1, 0, 1), step=3)
     found = {
         (trait, value): (support, earlier)
-        for trait, value, support, earlier, _ in rows(history, tmp_path, "FROM what_was_new(6)")
+        for trait, value, support, earlier, _ in rows(history, "FROM what_was_new(6)")
     }
     assert (0, 2) == found["row published on", "legacy"]
     assert (0, 2) == found["tenancy", "row 1 generation 1"]
@@ -204,8 +209,8 @@ def test_what_was_new(history: History, tmp_path: Path) -> None:
     assert (2, 2) == found["entries followed in a row, at least", "1"]
 
 
-def test_what_was_new_is_sorted(history: History, tmp_path: Path) -> None:
+def test_what_was_new_is_sorted(history: History) -> None:
     """The rarest first."""
-    supports = [row[2] for row in rows(history, tmp_path, "FROM what_was_new(4)")]
+    supports = [row[2] for row in rows(history, "FROM what_was_new(4)")]
     assert supports == sorted(supports)
-    assert [] == rows(history, tmp_path, "FROM what_was_new(99)")
+    assert [] == rows(history, "FROM what_was_new(99)")
