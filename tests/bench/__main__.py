@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-PARTS = ("record", "recording", "reader", "serving", "prefixes", "kv")
+PARTS = ("record", "recording", "reader", "serving", "prefixes", "kv", "guard")
 
 
 def main() -> int:
