@@ -156,6 +156,31 @@ WIPES = """
 SELECT count(*) FROM main.finding AS f JOIN main._met AS m ON f.resource_id = m.page AND f.life = m.life
 WHERE f.finding = 1 AND f.code = 'TR104' AND m.kind = 'wiped' AND m.clear_seq = f.seq"""
 
+# Before the host writes pages, or has others touch them, it waits for the streams that it should have.
+ASKED = """
+CREATE TABLE _fence AS
+SELECT (SELECT coalesce(max(fence), 0) FROM main.event) + row_number() OVER () AS fence,
+    p.stream, p.ordinal, 4 * p.seq - 2 AS record_seq, 4 * o.seq - 4 AS passed_seq
+FROM (
+    SELECT o.seq, e.stream
+    FROM main._outside AS o, (
+        SELECT DISTINCT l.stream FROM main.finding AS f
+        JOIN main.launch AS l ON f.other_launch = l.launch
+        SEMI JOIN main._outside AS x ON f.launch IS NULL AND f.seq = x.seq
+    ) AS e
+) AS o
+ASOF JOIN main.launch AS p ON o.stream = p.stream AND o.seq > p.seq"""
+
+# The host sees an external writer done before the first act that should have come after it.
+COMPLETED = """
+CREATE TABLE _added AS FROM main.event LIMIT 0;
+INSERT INTO _added BY NAME
+SELECT 4 * min(f.seq) - 4 AS seq, 'external_done' AS kind, o.actor, o.transaction
+FROM main.finding AS f JOIN main._outside AS o ON f.other_launch IS NULL AND f.other_seq = o.seq
+WHERE f.class IN ('order', 'lifetime') GROUP BY o.seq, o.actor, o.transaction"""
+
+WITHOUT_STREAM = "SELECT count(*) FROM missing_edge(1) WHERE {end}_launch IS NULL"
+
 BROKEN = "SELECT count(*) FROM main.finding WHERE class <> 'symptom'"
 
 WHOLE = "SELECT count(*) FROM main._use WHERE covers = 'page'"
@@ -183,6 +208,13 @@ WAITED_STAGING = Repair(
     "a host that waits for the publish before it writes the buffer again", (STAGED, LEARNT, EVENTS)
 )
 WAITED_COPY = Repair("a host that waits for the copy before the page is let go", (COPIED, LEARNT, EVENTS))
+WAITED_STREAMS = Repair(
+    "a host that waits for the stream before it writes pages or has others touch them",
+    (ASKED, LEARNT, EVENTS),
+)
+SEEN_DONE = Repair(
+    "a host that waits for the completion before anything else touches the page", (COMPLETED, EVENTS)
+)
 MOVED_CLEAR = Repair("the clear moved to before the first use of the page", (WIPED, MOVED, LEFT_OUT))
 
 
@@ -210,6 +242,10 @@ def counterfactual(dump: Dump, findings: list[Row]) -> str | None:
     repair = None
     if root["code"] == "TR103":
         repair = WAITED_STAGING
+    elif _counted(dump, WITHOUT_STREAM.format(end="from")):
+        repair = SEEN_DONE
+    elif _counted(dump, WITHOUT_STREAM.format(end="to")):
+        repair = WAITED_STREAMS
     elif _counted(dump, COPY_RELEASED):
         repair = WAITED_COPY
     elif _counted(dump, WIPES):

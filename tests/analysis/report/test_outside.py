@@ -39,8 +39,33 @@ def test_a_launch_before_a_transfer_is_done(history: History, tmp_path: Path) ->
         assert line in text
     assert "written by nobody" not in text
     assert "order on the pages is right" not in text
+    assert (
+        "with a host that waits for the completion before anything else touches the page, and every rule "
+        "checked again, the finding is gone"
+    ) == report.verdict.counterfactual
     edge = as_json(report)["verdict"]["missing_edge"]
     assert (None, None, "external:nic") == tuple(
         edge["from"][name] for name in ("launch", "stream", "stream_name")
     )
     assert 2 == edge["to"]["launch"]
+
+
+def test_a_host_that_writes_under_a_reader(tmp_path: Path) -> None:
+    """The call is a wait of the host, and with it in the history nothing is left."""
+    history = History()
+    history.clear(1)
+    history.sync()
+    (page,) = history.alloc([5], "request:1")
+    history.host_write([[*page, 0, 4]])
+    history.forward(1, reads=[[*page, 0, 4]])
+    history.host_write([[*page, 3, 4]])
+    report = build(history.read(tmp_path))
+    edge = report.verdict.missing_edge
+    assert edge is not None
+    assert "fence = device.record(compute); device.sync(fence)" == edge.call
+    assert ("launch 2", "the host's write") == (edge.earlier.name, edge.later.name)
+    assert (
+        "with a host that waits for the stream before it writes pages or has others touch them, and every "
+        "rule checked again, the finding is gone"
+    ) == report.verdict.counterfactual
+    assert "after launch 2, before the host's write" in render(report)
