@@ -78,6 +78,10 @@ def _write_blocks(cells: list[list[str]], out: IO[str]) -> None:
 CONTROL = dict.fromkeys((*range(32), *range(127, 160)), "�")
 
 
+ESCAPED = {code: f"\\u{code:04x}" for code in range(127, 160)}
+"""What a terminal would obey, and JSON lets stand as it is."""
+
+
 def printable(line: str) -> str:
     """The line without characters that a terminal would obey: a dump's texts may be anybody's."""
     return line.translate(CONTROL)
@@ -101,7 +105,7 @@ def write_json(answer: Answer, out: IO[str]) -> None:
     separator = "\n"
     for row in answer.rows:
         values = dict(zip(names, map(finite, row), strict=True))
-        out.write(separator + json.dumps(values, ensure_ascii=False))
+        out.write(separator + json.dumps(values, ensure_ascii=False).translate(ESCAPED))
         separator = ",\n"
     out.write("\n]\n" if separator == ",\n" else "]\n")
 

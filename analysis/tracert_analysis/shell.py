@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import IO, get_args
 
-from tracert_analysis.answers import FORMATS, Format, write_answer
+from tracert_analysis.answers import FORMATS, Format, printable, write_answer
 from tracert_analysis.safe_query import QueryError, ask
 from tracert_analysis.statements import split
 
@@ -86,7 +86,8 @@ class Shell:
                 self.execute(text)
             except QueryError as error:
                 self.failed = True
-                self._out.write(f"error: {error}\n")
+                lines = "\n".join(map(printable, str(error).split("\n")))
+                self._out.write(f"error: {lines}\n")
             except KeyboardInterrupt:
                 self.failed = True
                 self._out.write("interrupted\n")

@@ -85,6 +85,14 @@ def test_json_is_an_array_of_objects() -> None:
     assert json.loads(out.getvalue()) == [{"seq": 2**70, "pages": [1, 2]}, {"seq": 2, "pages": None}]
 
 
+def test_json_holds_nothing_that_a_terminal_obeys_and_keeps_it() -> None:
+    """Control characters are escaped, and read back as they were."""
+    out = io.StringIO()
+    write_json(answer(["id"], ["\x1b[2J\x7f\x9b é"]), out)
+    assert not any(ord(sign) < 32 or 127 <= ord(sign) < 160 for sign in out.getvalue().replace("\n", ""))
+    assert json.loads(out.getvalue()) == [{"id": "\x1b[2J\x7f\x9b é"}]
+
+
 def test_json_without_rows_is_an_empty_array() -> None:
     """Programs get valid JSON also from an empty answer."""
     out = io.StringIO()

@@ -72,6 +72,13 @@ def test_an_error_is_printed_and_the_prompt_goes_on(database: Path) -> None:
     assert shell.failed
 
 
+def test_an_error_holds_nothing_that_a_terminal_obeys(database: Path) -> None:
+    """What stands in a query, or in a dump, may come back in an error."""
+    text, _ = session(database, "SELECT error('\x1b[2J\x9b');")
+    assert text.startswith("error: ")
+    assert not {"\x1b", "\x9b"} & set(text)
+
+
 def test_tables_lists_what_is_public(database: Path) -> None:
     """Tables, views and macros with their comments; names with an underscore are private."""
     text, _ = session(database, ".tables")
@@ -159,7 +166,9 @@ def test_ctrl_c_on_a_terminal_ends_the_query_and_not_the_prompt(database: Path, 
         screen = Terminal(terminal)
         screen.expect("tracert> ")
         screen.type("SELECT count(*) FROM range(1000000000000);\r")
-        time.sleep(0.7)
+        # Before the prompt has taken the line, Ctrl-C would drop it.
+        screen.expect("(1000000000000);\r\n")
+        time.sleep(0.5)
         screen.type("\x03")
         screen.expect("interrupted")
         screen.expect("tracert> ")

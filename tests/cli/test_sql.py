@@ -2,6 +2,7 @@
 
 import io
 import json
+import shutil
 from pathlib import Path
 
 import duckdb
@@ -9,6 +10,7 @@ import pytest
 
 from tests.analysis.report.histories import unordered_publish
 from tracert.cli.main import run
+from tracert.cli.sql import load_into
 
 
 @pytest.fixture(scope="module")
@@ -17,12 +19,31 @@ def dump(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return unordered_publish().write(tmp_path_factory.mktemp("dump"))
 
 
+@pytest.fixture(scope="module")
+def database(dump: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The dump, loaded."""
+    path = tmp_path_factory.mktemp("database") / "dump.duckdb"
+    load_into(str(dump), path)
+    return path
+
+
+@pytest.fixture
+def loaded(database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The dump is loaded once for all tests whose subject comes after that."""
+
+    def copied(dump: str, target: Path) -> None:
+        shutil.copy(database, target)
+
+    monkeypatch.setattr("tracert.cli.sql.load_into", copied)
+
+
 def test_a_query_prints_a_table(dump: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Head, rule, rows, count."""
     assert run(["sql", str(dump), "SELECT code, seq FROM finding"]) == 0
     assert capsys.readouterr().out.splitlines() == ["code   seq", "-----  ---", "TR102   29", "(1 row)"]
 
 
+@pytest.mark.usefixtures("loaded")
 def test_json_and_csv_are_for_programs(dump: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A macro's row as an object, and as a line; lists stay lists."""
     assert run(["sql", str(dump), "SELECT page, life, owner FROM last_owner(5)", "--format", "json"]) == 0
@@ -51,6 +72,7 @@ def test_the_prompt_runs_a_script(
     assert not any(line.startswith("_") for line in lines)
 
 
+@pytest.mark.usefixtures("loaded")
 def test_a_script_that_fails_has_an_exit_code(
     dump: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -62,6 +84,7 @@ def test_a_script_that_fails_has_an_exit_code(
     assert "42" in text
 
 
+@pytest.mark.usefixtures("loaded")
 @pytest.mark.parametrize(
     ("query", "part"),
     [
@@ -81,6 +104,7 @@ def test_a_query_that_may_not_or_cannot_run_is_one_line(
     assert part in captured.err
 
 
+@pytest.mark.usefixtures("loaded")
 def test_rows_go_to_a_file(dump: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """As Parquet with their types, or as text; nothing is printed."""
     query = "SELECT seq, code, life FROM finding"
@@ -96,6 +120,7 @@ def test_rows_go_to_a_file(dump: Path, tmp_path: Path, capsys: pytest.CaptureFix
     assert capsys.readouterr().out == ""
 
 
+@pytest.mark.usefixtures("loaded")
 @pytest.mark.parametrize(
     ("arguments", "code", "part"),
     [
