@@ -79,7 +79,7 @@ NEEDS = {
     "fence": "FROM _seen WHERE kind = 'fence_record'",
     "workspace": "FROM _seen WHERE kind = 'workspace_alloc'",
     "_load": "FROM _seen WHERE kind = 'load'",
-    "guard_entry": "FROM _seen WHERE kind = 'guard'",
+    "_guarded": "FROM _seen WHERE kind = 'guard'",
     "_doubtful": "SELECT 1 FROM _touch UNION ALL SELECT 1 FROM _extent",
     "_met": "FROM _blemish",
     "_unordered_publish": "FROM _touch",
@@ -123,9 +123,9 @@ NEEDS = {
     "TR401": """
         SELECT 1 FROM _touch AS t, _window AS w WHERE t.page < 0 OR t.page >= w.kv_pages
         UNION ALL
-        SELECT 1 FROM guard_entry
+        SELECT 1 FROM _guarded
     """,
-    "TR402": "SELECT 1 FROM _touch UNION ALL SELECT 1 FROM _unpublished UNION ALL SELECT 1 FROM guard_entry",
+    "TR402": "SELECT 1 FROM _touch UNION ALL SELECT 1 FROM _unpublished UNION ALL SELECT 1 FROM _guarded",
     "TR403": "FROM _past_row",
     "TR501": "FROM _seen WHERE kind = 'match'",
     "TR502": "FROM _hit",

@@ -35,7 +35,7 @@ def checked_again(dump: Dump, statements: Sequence[str]) -> list[str]:
         order_launches(connection)
         library.create_state(connection)
         # What kernels saw, they saw in the history that happened.
-        connection.execute("DELETE FROM guard_entry")
+        connection.execute("DELETE FROM _guarded")
         fill_touches(connection)
         fill_blemishes(connection)
         library.create_access(connection)

@@ -71,6 +71,21 @@ def test_entries_stand_beside_what_was_published(guarded):
     ] == rows
 
 
+def test_a_missing_event_could_be_the_publish_that_explains_it(tmp_path: Path):
+    """Beside a torn record nothing is known to differ, and no finding says so."""
+    history, launches = guarded_history()
+    torn = next(
+        event for event in history.events if event.get("launch") == launches["another page published"].launch
+    )
+    history.events.remove(torn)
+    history.header["ring"] |= {"torn": 1, "torn_seqs": [torn["seq"]]}
+    dump = history.read(tmp_path)
+    assert [] == dump.connection.execute("FROM guard_entry WHERE differs").fetchall()
+    codes = {row: finding["code"] for row, finding in _findings(dump).items()}
+    assert "TR401" not in codes.values()
+    assert codes.get(1) != "TR402" or "found page" not in _findings(dump)[1]["sentence"]
+
+
 def test_the_first_value_is_told_with_its_class(tmp_path: Path):
     """A guarded kernel knows whether it stored the value or was given it."""
     history = History()

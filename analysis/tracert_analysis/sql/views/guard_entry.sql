@@ -1,33 +1,10 @@
--- Entries of rows as guarded kernels found them (`--guard`): those that are not what the host had the row name, or that
--- name no page. Beside each stands what had been published there, in program order.
-CREATE TABLE guard_entry (
-    -- Event of the launch.
-    seq UBIGINT,
-    -- The launch.
-    launch UBIGINT,
-    -- Its stream.
-    stream USMALLINT,
-    -- The row of the block table.
-    row USMALLINT,
-    -- The row's generation.
-    generation UINTEGER,
-    -- The request that had the row.
-    request UBIGINT,
-    -- The entry.
-    index UBIGINT,
-    -- What the entry named when the kernel followed it; outside 1 to the last page of the pool it was left alone.
-    page BIGINT,
-    -- Number of what had been published there, as in `row_content`; null when nothing is known to have been.
-    content UBIGINT,
-    -- The page that had been published there.
-    published_page BIGINT,
-    -- Its life.
-    published_life BIGINT,
-    -- The kernel found what the history does not say it should; null when the history does not say what.
-    differs BOOLEAN
+-- What guarded kernels found in entries that the host had not meant so, and what had been published there.
+CREATE TABLE _guarded (
+    seq UBIGINT, launch UBIGINT, stream USMALLINT, row USMALLINT, generation UINTEGER, request UBIGINT, index UBIGINT,
+    page BIGINT, content UBIGINT, published_page BIGINT, published_life BIGINT, differs BOOLEAN
 );
 
-INSERT INTO guard_entry
+INSERT INTO _guarded
 WITH told AS (
     SELECT launch, row, generation, unnest(entries) AS x FROM event
     WHERE kind = 'guard' AND row IS NOT NULL AND generation IS NOT NULL AND len(entries) > 0
@@ -49,3 +26,37 @@ LEFT JOIN row_content AS c
     ON t.row = c.row AND t.x[1] = c.index AND c.seq < l.seq AND coalesce(c.until_seq > l.seq, true)
 CROSS JOIN _window AS w
 WHERE len(t.x) = 2 AND t.x[1] BETWEEN 0 AND 1048575;
+
+-- Entries of rows as guarded kernels found them (`--guard`): those that are not what the host had the row name, or that
+-- name no page. Beside each stands what had been published there, in program order.
+CREATE VIEW guard_entry (
+    -- Event of the launch.
+    seq,
+    -- The launch.
+    launch,
+    -- Its stream.
+    stream,
+    -- The row of the block table.
+    row,
+    -- The row's generation.
+    generation,
+    -- The request that had the row.
+    request,
+    -- The entry.
+    index,
+    -- What the entry named when the kernel followed it; outside 1 to the last page of the pool it was left alone.
+    page,
+    -- Number of what had been published there, as in `row_content`; null when nothing is known to have been.
+    content,
+    -- The page that had been published there.
+    published_page,
+    -- Its life.
+    published_life,
+    -- The kernel found what the history does not say it should; null when the history does not say what, or lacks
+    -- events that could have said otherwise.
+    differs
+) AS
+SELECT
+    g.seq, g.launch, g.stream, g.row, g.generation, g.request, g.index, g.page, g.content, g.published_page,
+    g.published_life, CASE WHEN NOT w.holes THEN g.differs WHEN NOT g.differs THEN false END
+FROM _guarded AS g CROSS JOIN _window AS w;
