@@ -4,15 +4,26 @@ from tracert_analysis.report.acts import Acts
 from tracert_analysis.report.questions import Questions, Row, Told
 from tracert_analysis.report.stories import ByteRun
 
+# Of keys and values that a request's row led to, whose row it was; two at once tell nothing.
 RUNS = """
-SELECT b.*, s.snapshot, n.request FROM page_bytes($page, before := $before) b
-LEFT JOIN (
+WITH found AS MATERIALIZED (FROM page_bytes($page, before := $before)),
+saved AS (
     SELECT launch, any_value(snapshot) AS snapshot FROM event WHERE kind = 'snapshot_save' GROUP BY launch
-) s ON s.launch = b.origin_launch
-LEFT JOIN (
-    SELECT u.seq, any_value(u.request) AS request FROM _use u GROUP BY u.seq HAVING count(*) = 1
-) n ON n.seq = b.origin_seq
-ORDER BY b.first"""
+),
+named AS (
+    SELECT f.origin_page, f.origin_life, f.origin_seq, any_value(n.request) AS request
+    FROM found f
+    JOIN _touch t ON t.page = f.origin_page AND t.life = f.origin_life
+        AND f.origin_seq BETWEEN t.first_seq AND t.last_seq
+    JOIN _tenancy n ON n."row" = t."row" AND n.generation = t.generation
+    WHERE t.mode = 'write'
+    GROUP BY ALL HAVING count(DISTINCT n.request) = 1
+)
+SELECT f.*, s.snapshot, n.request
+FROM found f
+LEFT JOIN saved s ON s.launch = f.origin_launch
+LEFT JOIN named n USING (origin_page, origin_life, origin_seq)
+ORDER BY f.first"""
 
 
 def byte_runs(questions: Questions, page: int, before: int) -> Told:
