@@ -1,6 +1,7 @@
 """Models, health, metrics, tokens, dumps, and who may ask for them."""
 
 import concurrent.futures
+import re
 import subprocess
 import sys
 
@@ -160,6 +161,22 @@ def test_the_api_key_is_asked_for(start_server: StartServer) -> None:
         assert client.completions.create(model=MODEL, prompt="hi").choices[0].text == "hi"
     with server.openai(api_key="wrong") as client, pytest.raises(openai.AuthenticationError):
         client.models.list()
+
+
+def test_the_log_names_what_was_refused_and_what_failed(server: Running) -> None:
+    """Status and code, and the id of a request that had got one."""
+    with server.http() as http:
+        http.post("/v1/completions", json={"prompt": "a", "colour": "red"})
+        http.post("/v1/completions", json={"prompt": "!fail"})
+        http.get("/v1/nothing")
+    wait_for(lambda: "/v1/nothing" in server.stderr(), "three entries")
+    lines = [re.sub(r"\x1b\[\d*m", "", line) for line in server.stderr().splitlines()]
+    (unknown,) = [line for line in lines if "colour" in line]
+    assert "request refused" in unknown
+    assert "code=unknown_parameter" in unknown
+    assert "status=400" in unknown
+    failed = [line for line in lines if "it needs 9 pages of 4" in line][-1]
+    assert re.search(r"code=no_room .*id=cmpl-[0-9a-f]{24}", failed)
 
 
 def test_too_many_waiting_requests_are_turned_away(start_server: StartServer) -> None:

@@ -199,6 +199,7 @@ def test_a_deaf_engine_is_killed(start_server: StartServer) -> None:
     (engine,) = psutil.Process(server.process.pid).children()
     assert server.stop() == 0
     assert not engine.is_running()
+    assert "shutting down" in server.stderr()
 
 
 def test_the_engine_dies_with_a_killed_server(start_server: StartServer) -> None:

@@ -14,7 +14,7 @@ import psutil  # type: ignore[import-untyped]
 import pytest
 
 from tests.server.fake_engine import KV_PAGES
-from tracert.messages.messages import Failed, Generate, Ready, Sampling, Tokens
+from tracert.messages.messages import Dumped, Failed, Generate, Ready, Sampling, Tokens
 from tracert.server.death import EngineDeath
 from tracert.server.inflight import EngineLostError, Inbox
 from tracert.server.metrics import Metrics
@@ -343,6 +343,52 @@ def test_a_dump_is_written_on_request() -> None:
     assert path.startswith("/dumps/")
     assert drive(scenario, "--no-record") is None
     drive(dying)
+
+
+def test_a_dump_of_an_engine_that_hangs_is_written_from_its_ring() -> None:
+    """It does not answer; the history is read from outside, and the engine is left alone."""
+
+    async def scenario(bench: Bench) -> tuple[Dumped, str | None]:
+        ready = await bench.ready()
+        bench.submit("!hang")
+        return await bench.supervisor.dump(patience=0.1), ready.ring
+
+    dumped, ring = drive(scenario, observe=lambda ring: f"{ring}.jsonl", stop_seconds=0.2)
+    assert (f"{ring}.jsonl", None) == (dumped.path, dumped.problem)
+
+
+def test_a_dump_from_outside_that_fails_says_why() -> None:
+    """No traceback, and no waiting for an engine that hangs."""
+
+    def observe(ring: str) -> str:
+        raise OSError("no room")
+
+    async def scenario(bench: Bench) -> Dumped:
+        await bench.ready()
+        bench.submit("!hang")
+        return await bench.supervisor.dump(patience=0.1)
+
+    dumped = drive(scenario, observe=observe, stop_seconds=0.2)
+    assert (None, "no room") == (dumped.path, dumped.problem)
+
+
+def test_who_asks_while_a_hung_engine_is_mourned_is_told_of_the_hang() -> None:
+    """Between the kill and the next engine nothing loads a model yet."""
+    supervisors: list[Supervisor] = []
+    told: list[EngineLostError] = []
+
+    def recover(death: EngineDeath) -> str | None:
+        told.append(supervisors[0].lost())
+        return None
+
+    async def scenario(bench: Bench) -> None:
+        supervisors.append(bench.supervisor)
+        await bench.ready()
+        await bench.lose("!hang")
+
+    drive(scenario, recover=recover, hang_seconds=0.3)
+    assert "engine_restarting" == told[0].code
+    assert "the engine made no progress and is killed; its history is being saved" in told[0].message
 
 
 def test_stop_ends_the_engine_in_order_or_by_force() -> None:

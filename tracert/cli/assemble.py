@@ -88,6 +88,10 @@ def assemble(options: EngineOptions) -> Assembly:
         max_model_len=config.context_limit,
         ring=str(ring.path) if ring else None,
         pid=os.getpid(),
+        asked_model_len=config.max_model_len,
+        kv_pages=config.kv_pages - 1,
+        kv_tokens=(config.kv_pages - 1) * config.page_size,
+        kv_bytes=engine.arena.layout.nbytes,
     )
 
     def dump(reason: str, error: dict[str, Any] | None) -> str | None:

@@ -48,7 +48,9 @@ def serve(engine: Engine, link: Link, ready: Ready, write_dump: WriteDump) -> in
     except Exception as raised:
         link.send(_last_words(engine, raised, write_dump))
         return 1
-    write_dump("exit", None)
+    last = write_dump("exit", None)
+    if last is not None:
+        link.send(Dumped(token="", path=last))
     return 0
 
 

@@ -85,8 +85,15 @@ class Ready(Message, frozen=True):
 
     model: str
     max_model_len: int
+    """Tokens of the longest sequence, prompt and answer: the model's limit or the pool's."""
     ring: str | None
     pid: int
+    asked_model_len: int = 0
+    """What `max_model_len` would be with KV pages enough; 0 where that is not known."""
+    kv_pages: int = 0
+    """Pages that requests can have."""
+    kv_tokens: int = 0
+    kv_bytes: int = 0
 
 
 class Stats(Message, frozen=True):
@@ -106,7 +113,10 @@ class Stats(Message, frozen=True):
 
 
 class Dumped(Message, frozen=True):
-    """Engine to API: the answer to DumpNow; `path` None when not recording, or there is a `problem`."""
+    """Engine to API: the answer to DumpNow; `path` None when not recording, or there is a `problem`.
+
+    With an empty `token` nobody asked: it is the last dump, of an orderly end.
+    """
 
     token: str
     path: str | None

@@ -4,7 +4,7 @@ import hmac
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from tracert.server.errors import ApiError
+from tracert.server.errors import ApiError, log_refusal
 
 _OPEN_PATHS = frozenset({"/health", "/metrics"})
 
@@ -22,7 +22,9 @@ class ApiKeyCheck:
             await self._app(scope, receive, send)
             return
         message = "A valid API key is needed: send the header 'Authorization: Bearer KEY'."
-        await ApiError(401, message, code="invalid_api_key").response()(scope, receive, send)
+        refused = ApiError(401, message, code="invalid_api_key")
+        log_refusal(scope, refused)
+        await refused.response()(scope, receive, send)
 
     def _knows_key(self, scope: Scope) -> bool:
         given = b""

@@ -60,6 +60,7 @@ def routes(service: Service) -> APIRouter:
             cache_salt=body.cache_salt or "",
             reader=lambda: prompt.reader(one_call=body.parallel_tool_calls is False),
         )
+        request.state.answer = plan.id
         generation = Generation(service, plan)
         answer = _Answer(service, plan, generation, alternatives is not None)
         if body.stream:

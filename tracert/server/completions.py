@@ -63,6 +63,7 @@ def routes(service: Service) -> APIRouter:
             stops=body.stops,
             cache_salt=body.cache_salt or "",
         )
+        request.state.answer = plan.id
         generation = Generation(service, plan)
         echoes = [service.tokenizer.decode(prompt) if body.echo else "" for prompt in prompts]
         answer = _Answer(service, plan, generation, echoes, body.logprobs is not None)

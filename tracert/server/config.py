@@ -24,5 +24,7 @@ class AppConfig:
     """How long the engine may then take to exit before it is killed."""
     hang_seconds: float | None = None
     """Kill an engine that owes an answer and says nothing for so long; None leaves it to the engine."""
+    json_lines: bool = False
+    """Say on standard output as JSON, too, where the server is."""
     rapid_deaths: int = 5
     """Give up after so many engines in a row that died without one token."""

@@ -13,10 +13,14 @@ from tracert.server.metrics import Metrics
 
 
 class EngineLostError(Exception):
-    """The engine died, or is not there. `dump` is where its history is, if there is one."""
+    """The engine died, or is not there. `dump` is where its history is, if there is one.
 
-    def __init__(self, message: str, *, code: str, dump: str | None = None) -> None:
+    `retry_after`: in how many seconds one may serve again.
+    """
+
+    def __init__(self, message: str, *, code: str, dump: str | None = None, retry_after: int = 1) -> None:
         super().__init__(message)
+        self.retry_after = retry_after
         self.message = message
         self.code = code
         self.dump = dump

@@ -38,7 +38,9 @@ def routes(service: Service) -> APIRouter:
             return json_response({"status": "ok"})
         lost = supervisor.lost()
         error = ApiError.of_lost(lost)
-        return json_response({"status": supervisor.state, **error.body()}, 503, {"retry-after": "1"})
+        return json_response(
+            {"status": supervisor.state, **error.body()}, 503, {"retry-after": str(error.retry_after)}
+        )
 
     @router.get("/metrics")
     async def metrics() -> Response:

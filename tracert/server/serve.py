@@ -2,12 +2,14 @@
 
 import asyncio
 import contextlib
+import json
 import signal
 import socket
 import sys
 import time
 from collections.abc import Iterator, Sequence
 
+import structlog
 import uvicorn
 
 from tracert.messages.messages import Ready
@@ -16,18 +18,25 @@ from tracert.server.config import AppConfig
 from tracert.server.inflight import EngineLostError
 from tracert.server.metrics import Metrics
 from tracert.server.service import Service
-from tracert.server.supervisor import Recover, Supervisor
+from tracert.server.supervisor import Observe, Recover, Supervisor
 from tracert.server.tokenizer import Tokenizer
 
 _BACKLOG = 2048
 
 
-def serve(config: AppConfig, command: Sequence[str], tokenizer: Tokenizer, recover: Recover) -> int:
+def serve(
+    config: AppConfig,
+    command: Sequence[str],
+    tokenizer: Tokenizer,
+    recover: Recover,
+    observe: Observe | None = None,
+) -> int:
     """Serve until SIGINT or SIGTERM (0), or until it makes no sense (1, with a line on standard error).
 
     `command` starts the engine; the address to connect to is appended to it. `recover` writes the dump of a
-    dead engine. The port is taken before the engine is started; the one line on standard output comes when
-    the engine is ready. A second signal kills the engine, which leaves its ring.
+    dead engine, `observe` that of one that lives and does not answer. The port is taken before the engine is
+    started; the one line on standard output comes when the engine is ready. A second signal kills the engine,
+    which leaves its ring.
     """
     try:
         listening = _listen(config.host, config.port)
@@ -35,7 +44,7 @@ def serve(config: AppConfig, command: Sequence[str], tokenizer: Tokenizer, recov
         _complain(_port_problem(config, error))
         return 1
     with listening:
-        return asyncio.run(_serve(config, command, tokenizer, recover, listening))
+        return asyncio.run(_serve(config, command, tokenizer, recover, observe, listening))
 
 
 async def _serve(
@@ -43,6 +52,7 @@ async def _serve(
     command: Sequence[str],
     tokenizer: Tokenizer,
     recover: Recover,
+    observe: Observe | None,
     listening: socket.socket,
 ) -> int:
     announced = False
@@ -51,7 +61,7 @@ async def _serve(
         nonlocal announced
         if not announced:
             announced = True
-            print(f"tracert serves {config.model} at {_url(config.host, listening)}", flush=True)
+            print(_serves(config, _url(config.host, listening)), flush=True)
 
     metrics = Metrics()
     supervisor = Supervisor(
@@ -62,6 +72,7 @@ async def _serve(
         rapid_deaths=config.rapid_deaths,
         hang_seconds=config.hang_seconds,
         stop_seconds=config.stop_seconds,
+        observe=observe,
     )
     service = Service(config, metrics, supervisor, tokenizer, created=int(time.time()))
     server = _Server(
@@ -85,6 +96,11 @@ async def _serve(
             supervisor.stop()
         else:
             server.should_exit = True
+            structlog.get_logger("tracert.server").info(
+                "shutting down",
+                in_flight=len(supervisor.inflight),
+                up_to_s=config.drain_seconds + config.stop_seconds,
+            )
             ending.add(asyncio.create_task(_drain(supervisor, config.drain_seconds)))
 
     loop = asyncio.get_running_loop()
@@ -138,6 +154,13 @@ def _port_problem(config: AppConfig, error: OSError | UnicodeError) -> str:
         why = error if isinstance(error, UnicodeError) else error.strerror
         return f"there is no address named {config.host!r}: {why}; choose another with --host"
     return f"cannot listen on {where}: {error.strerror}; choose another with --port"
+
+
+def _serves(config: AppConfig, url: str) -> str:
+    """The one line on standard output."""
+    if config.json_lines:
+        return json.dumps({"event": "serving", "model": config.model, "url": url})
+    return f"tracert serves {config.model} at {url}"
 
 
 def _url(host: str, listening: socket.socket) -> str:

@@ -10,7 +10,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from tracert.server.errors import ApiError
+from tracert.server.errors import ApiError, log_refusal
 from tracert.server.inflight import EngineLostError
 
 T = TypeVar("T")
@@ -55,6 +55,7 @@ class EventStream(Response):
             await _send_event(send, b"[DONE]")
         except (ApiError, EngineLostError) as error:
             shown = ApiError.of_lost(error) if isinstance(error, EngineLostError) else error
+            log_refusal(scope, shown, begun=started)
             if not started:
                 await shown.response()(scope, receive, send)
                 return

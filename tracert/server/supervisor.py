@@ -6,6 +6,7 @@ rings and of dumps but their paths. Everything but `recover` runs in one event l
 """
 
 import asyncio
+import math
 import secrets
 import time
 from collections.abc import Callable, Sequence
@@ -37,6 +38,10 @@ Recover = Callable[[EngineDeath], str | None]
 """Given a death without a dump of its own, write one and return its path; None if there is nothing to write.
 Runs in a thread."""
 
+Observe = Callable[[str], str]
+"""Given the ring of an engine that lives, and does not answer, write a dump of it from outside and return its
+path. Runs in a thread."""
+
 State = Literal["starting", "ready", "down", "stopping", "stopped"]
 
 
@@ -56,12 +61,14 @@ class Supervisor:
         hang_seconds: float | None = None,
         stop_seconds: float = 10.0,
         settle_seconds: float = 2.0,
+        observe: Observe | None = None,
     ) -> None:
         """`on_ready` is told of each engine that serves.
 
         After `rapid_deaths` engines in a row that died without one token, it gives up. With `hang_seconds` an
         engine that has requests and says nothing for so long is killed. Without it, its own deadlines rule.
-        An engine that said `Died`, or hung up, has `settle_seconds` to end before it is killed.
+        An engine that said `Died`, or hung up, has `settle_seconds` to end before it is killed. `observe`
+        writes the dumps that an engine is asked for and does not get to.
         """
         self.state: State = "starting"
         self.ready: Ready | None = None
@@ -78,6 +85,9 @@ class Supervisor:
         self._hang_seconds = hang_seconds
         self._stop_seconds = stop_seconds
         self._settle_seconds = settle_seconds
+        self._observe = observe
+        self._started = time.monotonic()
+        self._load_seconds = 0.0
         self._stopping = asyncio.Event()
         self._link: EngineLink | None = None
         self._process: EngineProcess | None = None
@@ -122,18 +132,37 @@ class Supervisor:
         self._require_engine()
         return self.inflight.submit(requests)
 
-    async def dump(self, timeout: float = 60.0) -> Dumped:
+    async def dump(self, timeout: float = 60.0, patience: float = 5.0) -> Dumped:
         """Have a dump written while the engine serves on, and return what the engine says of it.
 
-        Raises EngineLostError, and TimeoutError when the engine does not get to it.
+        An engine that has not answered after `patience` seconds, because it hangs or a step takes so long, is
+        left alone: the dump is written from its ring, from outside. Raises EngineLostError, and TimeoutError
+        when neither comes to an end.
         """
         self._require_engine()
+        ring = self.ready.ring if self.ready is not None else None
         token = secrets.token_hex(8)
         answer: asyncio.Future[Dumped] = asyncio.get_running_loop().create_future()
         self._dumps[token] = answer
         self._send(DumpNow(token=token))
         try:
-            return await asyncio.wait_for(answer, timeout)
+            if self._observe is None or ring is None:
+                return await asyncio.wait_for(answer, timeout)
+            done, _ = await asyncio.wait({answer}, timeout=patience)
+            if done:
+                return answer.result()
+            self._log.warning("the engine does not answer; the dump is written from its ring", ring=ring)
+            try:
+                path = await asyncio.wait_for(asyncio.to_thread(self._observe, ring), timeout)
+            except TimeoutError:
+                raise
+            except Exception as failed:
+                # It has ended meanwhile, and its ring with it: whoever mourns it has the better answer.
+                return (
+                    answer.result() if answer.done() else Dumped(token=token, path=None, problem=str(failed))
+                )
+            self._log.info("dump written", path=path, reason="request")
+            return Dumped(token=token, path=path)
         finally:
             self._dumps.pop(token, None)
 
@@ -148,11 +177,23 @@ class Supervisor:
         if self.state in ("stopping", "stopped"):
             return EngineLostError("the server is shutting down", code="shutting_down")
         if self.last_lost is None:
-            return EngineLostError("the engine is loading the model; try again soon", code="engine_starting")
+            return EngineLostError(
+                "the engine is loading the model; try again soon",
+                code="engine_starting",
+                retry_after=self._retry_after(),
+            )
         last = self.last_lost
         return EngineLostError(
-            f"the engine is being started again; {last.message}", code="engine_restarting", dump=last.dump
+            f"the engine is being started again; {last.message}",
+            code="engine_restarting",
+            dump=last.dump,
+            retry_after=self._retry_after(),
         )
+
+    def _retry_after(self) -> int:
+        """In how many seconds an engine may serve, as long as the last one took to load; at least 1."""
+        gone = time.monotonic() - self._started if self.state == "starting" else 0.0
+        return max(1, math.ceil(self._load_seconds - gone))
 
     def _require_engine(self) -> None:
         if self.state != "ready":
@@ -166,6 +207,7 @@ class Supervisor:
         """One engine from start to end; None when it ended because we stopped it."""
         self._metrics.engine_started()
         self.state = "starting"
+        self._started = time.monotonic()
         link = EngineLink()
         try:
             process = await EngineProcess.start(self._command, link.address)
@@ -193,10 +235,18 @@ class Supervisor:
                 if was_ready:
                     link.send(Stop())
                 await process.end(grace=self._stop_seconds, terminate=not was_ready)
+                await _last_words(hearing, link)
                 return None
             self.state = "down"
             is_hung = hung.done() and not (hearing.done() or ended.done())
+            what = "the engine made no progress and is killed" if is_hung else "the engine has failed"
+            self.last_lost = EngineLostError(
+                f"{what}; its history is being saved", code="HANG" if is_hung else "engine_down"
+            )
             if is_hung:
+                self._log.error(
+                    "engine hangs", pid=process.pid, silent_s=self._hang_seconds, failed=len(self.inflight)
+                )
                 process.kill()
             status = await process.end(grace=self._settle_seconds)
             words = await _last_words(hearing, link)
@@ -232,6 +282,9 @@ class Supervisor:
             case Stats():
                 self._metrics.report(message)
             case Dumped():
+                if message.path is not None:
+                    reason = "request" if message.token else "exit"
+                    self._log.info("dump written", path=message.path, reason=reason)
                 answer = self._dumps.pop(message.token, None)
                 if answer is not None and not answer.done():
                     answer.set_result(message)
@@ -239,8 +292,28 @@ class Supervisor:
                 self.ready = message
                 self.state = "ready"
                 self._metrics.engine_up.set(1)
-                self._log.info("engine ready", pid=message.pid, model=message.model, ring=message.ring)
+                self._load_seconds = time.monotonic() - self._started
+                self._log_ready(message)
                 self._on_ready(message)
+
+    def _log_ready(self, ready: Ready) -> None:
+        self._log.info(
+            "engine ready",
+            pid=ready.pid,
+            model=ready.model,
+            ring=ready.ring,
+            kv_pages=ready.kv_pages,
+            kv_tokens=ready.kv_tokens,
+            kv_mib=round(ready.kv_bytes / 2**20, 1),
+            max_model_len=ready.max_model_len,
+        )
+        if ready.asked_model_len > ready.max_model_len:
+            self._log.warning(
+                "the KV pages hold no sequence as long as the context: give --kv-pages or --kv-memory more, "
+                "or a shorter --max-model-len",
+                longest=ready.max_model_len,
+                context=ready.asked_model_len,
+            )
 
     async def _hang(self) -> None:
         """Return when the engine owes an answer and has been silent for too long."""
@@ -270,9 +343,19 @@ class Supervisor:
                     "the dead engine's history could not be saved", error=str(error), pid=death.pid
                 )
         where = f"; its history is in {dump}, read it with: tracert postmortem {dump}" if dump else ""
-        lost = EngineLostError(f"{death.sentence}{where}", code=death.name, dump=dump)
+        lost = EngineLostError(
+            f"{death.sentence}{where}", code=death.name, dump=dump, retry_after=self._retry_after()
+        )
         self.last_lost = lost
-        self._log.error("engine died", name=lost.code, pid=death.pid, dump=dump, failed=len(self.inflight))
+        self._log.error(
+            "engine died",
+            name=lost.code,
+            why=death.sentence,
+            pid=death.pid,
+            failed=len(self.inflight),
+            dump=dump,
+            next=f"tracert postmortem {dump}" if dump else None,
+        )
         self.inflight.fail_all(lost)
         for answer in self._dumps.values():
             if not answer.done():
