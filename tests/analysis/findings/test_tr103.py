@@ -31,8 +31,8 @@ def test_a_host_that_waits_repairs_it(history: History, tmp_path: Path) -> None:
     published(history)
     stage(history)
     assert build(history.read(tmp_path)).verdict.counterfactual == (
-        "with a host that waits for the publish before it writes the buffer again, and every rule checked again, "
-        "the finding is gone"
+        "with a host that waits for the publish before it writes the buffer again, and every rule checked "
+        "again, the finding is gone"
     )
 
 
