@@ -165,6 +165,7 @@ def test_store_kv(kernels: dict[str, CompileOnly], dtype: torch.dtype) -> None:
     key = case.queries[:, :2].float()
     triton_kernels.store_kv(key, key, case.cache, case.table, case.token_row, case.position)
     assert_cubins(kernels["store_kv"], 1)
+    assert "atom." not in kernels["store_kv"].compiled[0].asm["ptx"], "a guard that is off costs something"
 
 
 @pytest.mark.parametrize("dtype", a_few(1, [torch.bfloat16, torch.int8]), ids=str)
@@ -175,6 +176,7 @@ def test_guarded(kernels: dict[str, CompileOnly], dtype: torch.dtype) -> None:
         guard_cases.forward(triton_kernels, case, guard_cases.guard_of(case, layer))
     for name in ("follow_rows", "store_kv", "paged_attention"):
         assert_cubins(kernels[name], 2)
+    assert "atom." in kernels["store_kv"].compiled[0].asm["ptx"]
 
 
 def test_pages_and_rows(kernels: dict[str, CompileOnly]) -> None:
