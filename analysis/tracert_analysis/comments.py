@@ -113,6 +113,8 @@ def write_comments(connection: duckdb.DuckDBPyConnection) -> None:
 
     The columns of a macro's answer have no place of their own there: they follow its comment, one a line.
     """
+    # In one transaction: a file is written to once.
+    connection.begin()
     for found in described():
         of_macro = found.kind == "macro"
         lines = [found.comment, *(f"{one.name}: {one.comment}" for one in found.columns if of_macro)]
@@ -121,6 +123,7 @@ def write_comments(connection: duckdb.DuckDBPyConnection) -> None:
         for column in () if of_macro else found.columns:
             name = f'"{found.name}"."{column.name}"'
             connection.execute(f"COMMENT ON COLUMN {name} IS {_quoted(column.comment)}")
+    connection.commit()
 
 
 def _quoted(text: str) -> str:

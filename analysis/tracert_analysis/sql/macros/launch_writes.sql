@@ -15,7 +15,7 @@
 -- * request: The request that had the row.
 -- * source: row, extent, copy, clear, offload or load.
 -- * certain: The launch must have found this page; false where only a lack of order lets it.
--- * actor: null: this is what a launch touched.
+-- * actor: Always null, for a launch did it; `access` has what was done without one.
 CREATE MACRO launch_writes(launch) AS TABLE
 SELECT
     a.seq, a.launch, a.stream, a.ordinal, a.mode, a.page, a.life, a.first, a.end, a.covers, a.row, a.generation,
