@@ -1,9 +1,9 @@
 """Whose bytes a page has when the verdict's launch meets it, who left them, and what would only hide it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from tracert_analysis.report.document import Fact, Facts, Section, Tone
-from tracert_analysis.report.phrases import LISTED, hold, page_name, place, positions
+from tracert_analysis.report.phrases import LISTED, hold, named, page_name, place, positions
 from tracert_analysis.report.report import Report
 from tracert_analysis.report.stories import ByteRun, BytesStory
 
@@ -19,7 +19,7 @@ def _facts(story: BytesStory, report: Report) -> Iterator[Fact]:
     yield Fact("page", f"{page_name(story.page, story.life)}, as the launch meets it", (whose,))
     for found in story.runs[:LISTED]:
         tone: Tone = "bad" if found.stale else "plain"
-        yield Fact(positions(found.first, found.end), run(found), (whose,), tone)
+        yield Fact(positions(found.first, found.end), run(found, report.names), (whose,), tone)
     if len(story.runs) > LISTED:
         yield Fact("", f"and {len(story.runs) - LISTED} more runs of positions")
     if not any(found.stale for found in story.runs) and story.clears is None:
@@ -44,7 +44,7 @@ def _facts(story: BytesStory, report: Report) -> Iterator[Fact]:
         yield Fact("only masks" if number == 0 else "", mask)
 
 
-def run(found: ByteRun) -> str:
+def run(found: ByteRun, names: Mapping[str, str]) -> str:
     """Whose some positions are, and who wrote them."""
     whose = {"zero": "zeros", "rows": "state rows", "kv": "keys and values"}.get(
         found.content, "bytes of the host tier"
@@ -52,7 +52,7 @@ def run(found: ByteRun) -> str:
     if found.content == "rows" and found.snapshot is not None:
         whose += f" of snapshot {found.snapshot}"
     elif found.content == "kv" and found.request is not None:
-        whose += f" of request {found.request}"
+        whose += f" of {named([f'request:{found.request}'], names)}"
     writer = f", written by {place(found.writer)} in life {found.life}" if found.writer else ""
     origin = (
         f", from {page_name(found.origin_page, found.origin_life)}, where {place(found.origin)} wrote them"

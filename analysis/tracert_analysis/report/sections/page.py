@@ -75,7 +75,7 @@ def _facts(story: PageStory, report: Report) -> Iterator[Fact]:
     yield Fact("last fence", told, (fenced,))
     if report.content is None or report.content.page != story.page:
         for number, found in enumerate(story.runs[:LISTED]):
-            text = f"positions {positions(found.first, found.end)}: {run(found)}"
+            text = f"positions {positions(found.first, found.end)}: {run(found, report.names)}"
             yield Fact("writers" if number == 0 else "", text, (held_bytes,))
         if len(story.runs) > LISTED:
             yield Fact("", f"and {len(story.runs) - LISTED} more runs of positions")
