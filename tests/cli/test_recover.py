@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.record.rings import new_recorder
+from tests.record.rings import disown, new_recorder
 from tracert.cli.main import run
 from tracert.cli.serve import recover_into
 from tracert.messages.messages import Died
@@ -37,6 +37,33 @@ def test_the_dump_goes_where_it_is_told(ring: Path, tmp_path: Path) -> None:
     assert run(["recover", str(ring), "-o", str(tmp_path / "out.jsonl")]) == 0
     assert (tmp_path / "out.jsonl").is_file()
     assert not ring.with_suffix(".jsonl").exists()
+
+
+def test_the_ring_of_a_living_process_is_not_called_killed(ring: Path) -> None:
+    """This process has it: the dump was asked for. With another boot's id it would be a dead one's."""
+    assert run(["recover", str(ring)]) == 0
+    dump = ring.with_suffix(".jsonl")
+    assert json.loads(dump.read_text().splitlines()[0])["reason"] == "request"
+    disown(ring)
+    assert run(["recover", str(ring)]) == 0
+    assert json.loads(dump.read_text().splitlines()[0])["reason"] == "killed"
+
+
+def test_a_folder_is_no_ring_but_names_the_newest(
+    ring: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing is guessed, also for `.`; nor is a folder made for a dump."""
+    monkeypatch.chdir(tmp_path)
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    for folder, says in ((tmp_path, str(ring)), (Path("."), ring.name), (empty, "no ring in it")):
+        assert run(["recover", str(folder)]) == 1
+        (line,) = capsys.readouterr().err.splitlines()
+        assert f"{folder} is a folder" in line
+        assert says in line
+    assert run(["recover", str(ring), "-o", str(tmp_path / "not" / "there.jsonl")]) == 1
+    assert "is no folder: make it" in capsys.readouterr().err
+    assert not (tmp_path / "not").exists()
 
 
 @pytest.mark.parametrize("content", [None, b"", b"not a ring" * 1000])

@@ -3,6 +3,7 @@
 import errno
 import io
 import os
+import time
 import zlib
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from tests.record import numbered
 from tests.record.rings import WRITERS, events_of, new_recorder
 from tracert.record import dump as dump_module
 from tracert.record.access import Holder
-from tracert.record.dump import dump_path, write_dump
+from tracert.record.dump import dump_path, keep_newest, write_dump
 from tracert.record.errors import NoRoomError, NotARingError, PathError
 from tracert.record.lines import lines
 from tracert.record.ring_recorder import RingRecorder
@@ -109,7 +110,7 @@ def test_an_error_given_replaces_the_rings(tmp_path: Path) -> None:
     """Whoever dumps for a dead process knows what the process could not say."""
     recorder = told(tmp_path)
     error = {"code": -9, "name": "SIGKILL", "message": "killed", "observed_at": "supervisor", "detail": {}}
-    dump = write_dump(recorder.ring.path, tmp_path / "dump.jsonl", error=error)
+    dump = write_dump(recorder.ring.path, tmp_path / "dump.jsonl", reason="killed", error=error)
     header = parse(dump.path.read_bytes())[0]
     assert ("killed", error) == (header["reason"], header["error"])
 
@@ -220,3 +221,32 @@ def test_page_zero_is_reserved_from_the_start(tmp_path: Path) -> None:
     found = parse(write_dump(recorder.ring.path, tmp_path / "dump.jsonl").path.read_bytes())
     expected = {"kind": "page_state", "page": 0, "life": 1, "state": "held", "holder": "reserved:0"}
     assert {**expected, "alloc_seq": 1} == found[1]
+
+
+def test_a_dump_is_its_user_s_alone(tmp_path: Path) -> None:
+    """As the ring is: what users asked is in neither, but how long and when is."""
+    recorder = new_recorder(tmp_path)
+    written = write_dump(recorder.ring.path, tmp_path / "dump.jsonl")
+    assert 0o600 == written.path.stat().st_mode & 0o777
+
+
+def test_the_newest_automatic_dumps_are_kept(tmp_path: Path) -> None:
+    """Of an orderly end at once, of a failure after an hour; what was asked for, or named by hand, stays."""
+    now = time.time()
+    ages = {
+        "dump-20260101T000000Z-exit.jsonl": 60,
+        "dump-20260101T000001Z-killed.jsonl": 50,
+        "dump-20260101T000002Z-killed-2.jsonl": 7200,
+        "dump-20260101T000003Z-request.jsonl": 7200,
+        "dump-mine.jsonl": 7200,
+        "dump-20260101T000004Z-exit.jsonl": 2,
+        "dump-20260101T000005Z-device-error.jsonl": 1,
+    }
+    for name, age in ages.items():
+        (tmp_path / name).touch()
+        os.utime(tmp_path / name, (now - age, now - age))
+    keep_newest(tmp_path, 0)
+    assert set(ages) == {path.name for path in tmp_path.iterdir()}
+    keep_newest(tmp_path, 2)
+    gone = {"dump-20260101T000000Z-exit.jsonl", "dump-20260101T000002Z-killed-2.jsonl"}
+    assert set(ages) - gone == {path.name for path in tmp_path.iterdir()}

@@ -7,6 +7,7 @@ dump appears under its name only when it is whole and on disk.
 import contextlib
 import errno
 import os
+import re
 import time
 import zlib
 from collections.abc import Iterator
@@ -23,11 +24,16 @@ from tracert.record.errors import NoRoomError, PathError
 from tracert.record.image import Image, read
 from tracert.record.layout import LANE, PAGE, PAGE_STATES, STREAM
 from tracert.record.lines import lines
+from tracert.record.owner import lives
 from tracert.record.ring import NO_ROOM, sync_directory, unused
 
 FORMAT = "tracert"
 FORMAT_VERSION = 1
 ZSTD_LEVEL = 1
+NAMED_SECONDS = 3600.0
+"""A dump that an answer may have named is kept for so long, however many came after it."""
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
+_AUTOMATIC = re.compile(r"dump-\d{8}T\d{6}Z-(device-error|exception|killed|hang|exit)(-\d+)?\.jsonl")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,16 +52,36 @@ def dump_path(directory: Path, reason: str) -> Path:
     return unused(directory / f"dump-{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{reason}.jsonl")
 
 
+def keep_newest(directory: Path, count: int) -> None:
+    """Remove the automatic dumps of a directory, those that nobody asked for, but the `count` newest of them.
+
+    One of an orderly end goes at once; another, which an answer or the log named, not before it is an hour
+    old. 0 keeps all. What cannot be removed stays.
+    """
+    if count < 1:
+        return
+    with contextlib.suppress(OSError):
+        found = {path: _AUTOMATIC.fullmatch(path.name) for path in directory.glob("dump-*.jsonl")}
+        written = {path: path.stat().st_mtime for path, name in found.items() if name is not None}
+        for path in sorted(written, key=lambda path: (written[path], path.name))[:-count]:
+            name = found[path]
+            assert name is not None
+            if name[1] == "exit" or time.time() - written[path] > NAMED_SECONDS:
+                path.unlink(missing_ok=True)
+
+
 def write_dump(
     ring: Path,
     output: Path,
     *,
-    reason: str = "killed",
+    reason: str | None = None,
     error: dict[str, Any] | None = None,
 ) -> Dump:
     """The history in the ring file, as a dump at `output`; compressed when that ends with `.zst`.
 
-    `error` None takes the last error that the recorder was told. An older file at `output` is replaced.
+    `reason` None is `request` for the ring of a process that lives, and `killed` otherwise. `error` None
+    takes the last error that the recorder was told. An older file at `output` is replaced. Like a ring, it is
+    readable to its user only.
     Errors as `image.read`; NoRoomError or PathError when the dump cannot be written.
     """
     image = read(ring)
@@ -63,7 +89,7 @@ def write_dump(
     partial = output.with_name(output.name + ".partial")
     try:
         output.parent.mkdir(parents=True, exist_ok=True)
-        with partial.open("wb") as file:
+        with os.fdopen(os.open(partial, _NEW, 0o600), "wb") as file:
             if output.suffix == ".zst":
                 compressor = zstandard.ZstdCompressor(level=ZSTD_LEVEL)
                 with compressor.stream_writer(file, closefd=False) as stream:
@@ -94,9 +120,11 @@ def _refuse_to_replace(output: Path, ring: Path) -> None:
 
 
 def write_image(
-    file: IO[bytes], image: Image, reason: str = "killed", error: dict[str, Any] | None = None
+    file: IO[bytes], image: Image, reason: str | None = None, error: dict[str, Any] | None = None
 ) -> int:
     """The whole dump into an open file, as `write_dump`. Returns the number of bytes before compression."""
+    if reason is None:
+        reason = "request" if lives(image.header) else "killed"
     checksum = nbytes = 0
     for chunk in _chunks(image, reason, error):
         checksum = zlib.crc32(chunk, checksum)

@@ -7,6 +7,7 @@ checksum right. What is refused is counted as torn; nothing is guessed. Knows no
 
 import mmap
 import os
+import stat
 import time
 import zlib
 from pathlib import Path
@@ -226,6 +227,8 @@ def read(path: Path) -> Image:
     except OSError as error:
         raise PathError(path, "read the ring", error.strerror or str(error)) from None
     try:
+        if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+            raise NotARingError(path, "a folder")
         size = os.fstat(descriptor).st_size
         if size < HEADER_SIZE:
             raise NotARingError(path, "empty" if not size else f"{size} bytes are shorter than a header")

@@ -27,14 +27,13 @@ from tracert.record.access import (
     Offload,
     Publish,
 )
+from tracert.record.keyframes import KEYFRAME_WORDS_MAX, parts
 from tracert.record.layout import CURSOR, LOST, PAYLOADS
 from tracert.record.recorder import Keyframe
 from tracert.record.ring import Ring, cut_error
 from tracert.record.schema import ABSENT32, BYTES_A_SLOT, CODE
 from tracert.record.writer import Writer, writer_of
 
-KEYFRAME_WORDS_MAX = 8192
-"""Payload of one `keyframe` event, unless a single page has more holders than that."""
 TEXT_MAX = 400
 """Characters of a text that the runtime does not bound."""
 
@@ -431,28 +430,11 @@ class RingRecorder:
 
     def keyframe(self, state: Keyframe) -> int:
         """See `Recorder.keyframe`. Returns the seq of the set's end."""
-        number = next(self._sets)
-        pages: list[tuple[int, int, str, int]] = []
-        holders: list[tuple[str, int, Mode]] = []
-        for page, life, condition, held in state.pages:
-            if 4 * len(pages) + 3 * (len(holders) + len(held)) + 4 > self._keyframe_words and pages:
-                self._keyframe_part(number, pages, holders)
-                pages, holders = [], []
-            pages.append((page, life, condition, len(held)))
-            holders += ((holder.kind, holder.id, mode) for holder, mode in held)
-        if pages:
-            self._keyframe_part(number, pages, holders)
-        for row, generation, request, epoch, entries in state.rows:
-            numbered = [(index, page, life) for index, (page, life) in enumerate(entries)]
-            self._emit_words(CODE["keyframe_row"], number, row, generation, epoch, 0, request, 0, numbered)
-        end = self._emit(CODE["keyframe_end"], number, len(state.pages), len(state.rows), 0, 0, 0, 0)
+        end = 0
+        for part in parts(state, next(self._sets), self._keyframe_words):
+            end = self._emit_words(*part.slots, *part.payload)
         self._keyframe_at = self.ring.counters[CURSOR]
         return end
-
-    def _keyframe_part(
-        self, number: int, pages: list[tuple[int, int, str, int]], holders: list[tuple[str, int, Mode]]
-    ) -> None:
-        self._emit_words(CODE["keyframe"], number, len(pages), 0, 0, 0, 0, 0, pages, holders)
 
 
 _MASK63 = (1 << 63) - 1
