@@ -30,7 +30,7 @@ LACKING = f"SELECT count(*) FROM ({PLACES})"
 # Between two events three numbers become free: for a fence behind the one and a wait before the other.
 FENCES = f"""
 CREATE TABLE _fence AS
-SELECT (SELECT coalesce(max(fence), 0) FROM main.event) + row_number() OVER () AS fence,
+SELECT (SELECT coalesce(max(fence) FILTER (fence < 1e18), 0) FROM main.event) + row_number() OVER () AS fence,
     early.stream, early.ordinal, 4 * early.seq - 2 AS record_seq, late.stream AS to_stream,
     4 * late.seq - 4 AS wait_seq
 FROM (SELECT * FROM main.launch JOIN ({PLACES}) USING (kernel, stream)) AS early
@@ -47,7 +47,8 @@ EVENTS = """
 CREATE VIEW event AS
 SELECT * REPLACE (
     4 * seq - 3 AS seq,
-    CASE WHEN record_seq > 0 THEN 4 * record_seq - 3 ELSE record_seq END AS record_seq
+    CASE WHEN record_seq BETWEEN 1 AND 1e18 THEN 4 * record_seq - 3 WHEN record_seq >= 0 THEN 0
+    END AS record_seq
 ) FROM main.event
 UNION ALL BY NAME FROM _added"""
 
@@ -75,8 +76,9 @@ FROM (
 CLEARED = """
 CREATE VIEW event AS
 SELECT * REPLACE (
-    4 * seq - 3 AS seq, 2 * ordinal AS ordinal,
-    CASE WHEN record_seq > 0 THEN 4 * record_seq - 3 ELSE record_seq END AS record_seq
+    4 * seq - 3 AS seq, CASE WHEN ordinal < 1e18 THEN 2 * ordinal END AS ordinal,
+    CASE WHEN record_seq BETWEEN 1 AND 1e18 THEN 4 * record_seq - 3 WHEN record_seq >= 0 THEN 0
+    END AS record_seq
 ) FROM main.event
 UNION ALL BY NAME FROM _added"""
 
@@ -90,7 +92,7 @@ SELECT e.* REPLACE (list_transform(e.uses, lambda u: {
 # The host waits, before it writes a staging buffer, for the last publish that copies from it.
 STAGED = """
 CREATE TABLE _fence AS
-SELECT (SELECT coalesce(max(fence), 0) FROM main.event) + row_number() OVER () AS fence,
+SELECT (SELECT coalesce(max(fence) FILTER (fence < 1e18), 0) FROM main.event) + row_number() OVER () AS fence,
     p.stream, p.ordinal, 4 * p.seq - 2 AS record_seq, 4 * s.seq - 4 AS passed_seq
 FROM (
     SELECT e.seq, e.staging, c.stream
@@ -104,7 +106,7 @@ ASOF JOIN (FROM main.launch WHERE kind = 'publish') AS p
 # The host waits for the copy before the last holder of a page that it reads or writes lets go.
 COPIED = """
 CREATE TABLE _fence AS
-SELECT (SELECT coalesce(max(fence), 0) FROM main.event) + row_number() OVER () AS fence,
+SELECT (SELECT coalesce(max(fence) FILTER (fence < 1e18), 0) FROM main.event) + row_number() OVER () AS fence,
     c.stream, c.ordinal, 4 * c.seq - 2 AS record_seq, 4 * f.seq - 4 AS passed_seq
 FROM main.finding AS f JOIN main.launch AS c ON f.launch = c.launch
 WHERE f.code = 'TR303' AND f.other_launch IS NULL AND c.kind = 'copy' AND c.seq < f.seq"""
@@ -141,8 +143,9 @@ FROM (
 LEFT_OUT = """
 CREATE VIEW event AS
 SELECT e.* REPLACE (
-    4 * e.seq - 3 AS seq, 2 * e.ordinal AS ordinal,
-    CASE WHEN e.record_seq > 0 THEN 4 * e.record_seq - 3 ELSE e.record_seq END AS record_seq,
+    4 * e.seq - 3 AS seq, CASE WHEN e.ordinal < 1e18 THEN 2 * e.ordinal END AS ordinal,
+    CASE WHEN e.record_seq BETWEEN 1 AND 1e18 THEN 4 * e.record_seq - 3 WHEN e.record_seq >= 0 THEN 0
+    END AS record_seq,
     CASE WHEN x.clear_seq IS NULL THEN e.target
         ELSE list_filter(e.target, lambda t: NOT list_contains(x.wiped, [t[1], t[2]])) END AS target
 )
@@ -159,7 +162,7 @@ WHERE f.finding = 1 AND f.code = 'TR104' AND m.kind = 'wiped' AND m.clear_seq = 
 # Before the host writes pages, or has others touch them, it waits for the streams that it should have.
 ASKED = """
 CREATE TABLE _fence AS
-SELECT (SELECT coalesce(max(fence), 0) FROM main.event) + row_number() OVER () AS fence,
+SELECT (SELECT coalesce(max(fence) FILTER (fence < 1e18), 0) FROM main.event) + row_number() OVER () AS fence,
     p.stream, p.ordinal, 4 * p.seq - 2 AS record_seq, 4 * o.seq - 4 AS passed_seq
 FROM (
     SELECT o.seq, e.stream

@@ -61,3 +61,14 @@ def test_without_a_lack_of_order_there_is_no_call_to_add() -> None:
         assert made.verdict.missing_edge is None
         assert made.verdict.counterfactual == NO_CALL[made.findings[0].category]
         assert not any("device.record" in fix for fix in made.verdict.fix)
+
+
+def test_numbers_that_nobody_counts_to_are_in_nobodys_way(tmp_path: Path) -> None:
+    """Events of a damaged dump whose fences, records and ordinals leave no room for the ones that are added."""
+    history = unordered_access()
+    most = (1 << 64) - 1
+    history.event("fence_record", fence=most, stream=COMPUTE, ordinal=most)
+    history.event("fence_wait", fence=most, stream=COMPUTE, record_seq=most)
+    counterfactual = report(history, tmp_path).verdict.counterfactual
+    assert counterfactual is not None
+    assert counterfactual.endswith("the finding is gone")
