@@ -225,6 +225,22 @@ def test_the_counts_are_those_of_plain_python(tmp_path: Path, seed: int) -> None
                 assert met == []
 
 
+def test_numbers_that_no_engine_has(tmp_path: Path) -> None:
+    """A launch that follows no entry; seqs of a very long run; an extent that ends before it begins."""
+    history = History()
+    history.seq = 1 << 50
+    pages = history.alloc([5], "request:1")
+    history.acquire(0, 1, 1)
+    history.publish(COMPUTE, 0, 1, pages)
+    history.forward(COMPUTE, use(0, 1, 0, 0, walked=0))
+    history.forward(COMPUTE, use(0, 1, 0, 3), writes=[[5, 1, 3, 1]])
+    history.copy(COMPUTE, [[5, 1, 3, 1]], [[5, 1, 3, 1]])
+    connection = history.read(tmp_path).connection
+    found = told(connection.execute("FROM what_was_new(3)").fetchall())
+    assert found["entries followed in a row, at least", "1"] == (0, 1)
+    assert ("kernel", "copy_pages") in told(connection.execute("FROM what_was_new(4)").fetchall())
+
+
 def test_a_launch_that_is_not_there_has_no_traits(cold_hit_miss: History, tmp_path: Path) -> None:
     """No rows, no error."""
     assert [] == rows(cold_hit_miss, tmp_path, 99)

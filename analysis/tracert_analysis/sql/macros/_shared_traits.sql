@@ -25,13 +25,13 @@ WITH
     -- Entries of rows, in order, as each tenancy published them first: what it published later may be poison.
     entry AS (
         SELECT c.row, c.generation, c.index, min_by(c.page, c.seq) AS page, min_by(c.life, c.seq) AS life,
-            min(c.seq * 65536 + coalesce(c.stream, 65535)) AS published
+            min(c.seq) AS published
         FROM row_content AS c SEMI JOIN tenancy AS n ON c.row = n.row AND c.generation = n.generation, this
         WHERE c.seq <= this.seq GROUP BY ALL
     ),
     -- What wrote a life last; the life behind it finds that.
     written AS (
-        SELECT page, life, max(last_seq * 8 + class) AS last
+        SELECT page, life, max_by(class, last_seq) AS last
         FROM (
             SELECT t.page, t.life, t.last_seq, 1 AS class FROM _touch AS t WHERE t.mode = 'write'
             UNION ALL
@@ -42,7 +42,7 @@ WITH
         ) GROUP BY page, life
     ),
     found AS (
-        SELECT page, life, CASE lag(last) OVER (PARTITION BY page ORDER BY life) % 8
+        SELECT page, life, CASE lag(last) OVER (PARTITION BY page ORDER BY life)
             WHEN 0 THEN 'zeros' WHEN 1 THEN 'keys and values' WHEN 2 THEN 'state rows' WHEN 3 THEN 'a host copy'
             WHEN 4 THEN 'a copy' END AS held
         FROM written
@@ -69,19 +69,24 @@ WITH
         SELECT s.request, max_by(s.hit_tokens, s.seq) AS tokens FROM seen AS s WHERE s.kind = 'match' GROUP BY ALL
     ),
     staged AS (
-        SELECT l.seq, row_number() OVER (PARTITION BY l.staging ORDER BY l.seq) > 1 AS again
-        FROM launch AS l WHERE l.kind = 'publish' AND l.staging IS NOT NULL
+        SELECT l.seq, l.stream,
+            CASE
+                WHEN l.staging IS NOT NULL THEN row_number() OVER (PARTITION BY l.staging ORDER BY l.seq) > 1
+            END AS again
+        FROM launch AS l WHERE l.kind = 'publish'
     ),
     drafted AS (SELECT s.step, s.row, max(s.drafts) AS drafts FROM seen AS s WHERE s.kind = 'propose' GROUP BY ALL),
     used AS (
         SELECT u.seq, u.row, u.generation, u.walked, u.end - least(u.start, u.end) AS positions, u.start, u.end,
             u.covers, k.last_page, k.held, k.first_page, k.runs, k.high, k.low, k.had_rows,
-            k.published % 65536 AS published_on, s.again, t.tokens, b.seq = u.seq AS begins
+            CASE WHEN k.published IS NOT NULL THEN coalesce(s.stream, 65535) END AS published_on, s.again,
+            t.tokens, b.seq = u.seq AS begins
         FROM use AS u
         LEFT JOIN reach AS r ON u.row = r.row AND u.generation = r.generation
         LEFT JOIN walk AS k
-            ON u.row = k.row AND u.generation = k.generation AND k.index = least(u.walked - 1, r.last)
-        LEFT JOIN staged AS s ON k.published // 65536 = s.seq
+            ON u.row = k.row AND u.generation = k.generation
+            AND u.walked > 0 AND k.index = least(greatest(u.walked, 1) - 1, r.last)
+        LEFT JOIN staged AS s ON k.published = s.seq
         LEFT JOIN hit AS t ON u.request = t.request
         LEFT JOIN begun AS b ON u.row = b.row AND u.generation = b.generation
     ),
@@ -89,7 +94,7 @@ WITH
     -- Launches that name extents instead of rows.
     spread AS (
         SELECT x.seq, count(DISTINCT x.page) AS pages, min(x.page) AS first_page, max(x.page) AS last_page,
-            max(x.life) AS high, min(x.life) AS low, sum(x.end - x.first) AS positions
+            max(x.life) AS high, min(x.life) AS low, sum(greatest(x.end, x.first) - x.first) AS positions
         FROM _extent AS x SEMI JOIN peer AS p ON x.seq = p.seq GROUP BY x.seq
     ),
     published AS (
