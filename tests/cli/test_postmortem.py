@@ -173,3 +173,20 @@ def test_a_device_stays_a_device_and_a_link_a_link(dump: Path, tmp_path: Path) -
     assert run(["postmortem", str(dump), "-o", str(link)]) == 0
     assert link.is_symlink()
     assert target.read_text().startswith("tracert: TR102")
+
+
+def test_several_dumps_are_ranks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """By name or as a directory: the report of the one that broke a rule, and a line for each."""
+    for rank, history in enumerate((sound(), unordered_publish())):
+        history.header["config"]["rank"] = rank
+        history.write(tmp_path).rename(tmp_path / f"rank{rank}.jsonl")
+    names = [str(tmp_path / f"rank{rank}.jsonl") for rank in (0, 1)]
+    assert run(["postmortem", *names]) == 0
+    text = capsys.readouterr().out
+    assert text.startswith("tracert: TR102 unordered-publish: row 3 (generation 2): ")
+    assert "this report is about rank 1" in text
+    assert run(["postmortem", str(tmp_path), "--format", "json", "--fail-on-finding"]) == 3
+    report = json.loads(capsys.readouterr().out)
+    assert (1, [0, 1]) == (report["rank"], [fact["rank"] for fact in report["ranks"]])
+    assert run(["postmortem", names[0], names[0]]) == 1
+    assert "give one dump a rank" in capsys.readouterr().err

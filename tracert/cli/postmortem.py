@@ -25,10 +25,11 @@ class Form(StrEnum):
 
 
 def postmortem(
-    dump: Annotated[
-        str,
+    dumps: Annotated[
+        list[str],
         typer.Argument(
-            metavar="DUMP", help="dump.jsonl, dump.jsonl.zst, a ring file, a directory of them, or -."
+            metavar="DUMP...",
+            help="dump.jsonl, dump.jsonl.zst, a ring file, a directory of them, or -; several: one a rank.",
         ),
     ],
     page: Annotated[
@@ -48,10 +49,7 @@ def postmortem(
     ] = False,
 ) -> None:
     """Say what broke: which page or row, who had it, who wrote it, which fence is missing."""
-    from tracert_analysis.load import open_dump
-    from tracert_analysis.report.build import build
-
-    report = build(open_dump(dump), page)
+    report = _report(dumps, page)
     if output is not None:
         _write(output, _rendered(report, form, show_sql))
     elif form is Form.TEXT and sys.stdout.isatty():
@@ -63,6 +61,17 @@ def postmortem(
         sys.stdout.write(_rendered(report, form, show_sql))
     if fail_on_finding and report.findings:
         raise typer.Exit(FINDINGS)
+
+
+def _report(dumps: list[str], page: int | None) -> "Report":
+    """The report of a dump; of several, that of the rank which broke a rule first."""
+    from tracert_analysis.load import open_dump
+    from tracert_analysis.ranks import dumps_in, open_ranks
+    from tracert_analysis.report.build import build
+    from tracert_analysis.report.ranks import build_ranks
+
+    paths = [path for given in dumps for path in dumps_in(given)]
+    return build(open_dump(paths[0]), page) if len(paths) == 1 else build_ranks(open_ranks(paths), page)
 
 
 def _rendered(report: "Report", form: Form, show_sql: bool) -> str:

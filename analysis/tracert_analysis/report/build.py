@@ -118,9 +118,14 @@ def _verdict(dump: Dump, scene: Scene, rows: list[Row], query: int, counts: dict
         seq=root["seq"],
         missing_edge=scene.root_edge,
         fix=_fixes(root, scene.root_edge),
-        counterfactual=counterfactual(dump, rows),
+        counterfactual=counterfactual(dump, rows) if _alone(dump) else None,
         query=query,
     )
+
+
+def _alone(dump: Dump) -> bool:
+    """Has the dump a database of its own? Beside other ranks a second history would find no place."""
+    return bool(dump.connection.execute("SELECT current_schema() = 'main'").fetchall()[0][0])
 
 
 def _fixes(root: Row, edge: Edge | None) -> tuple[str, ...]:
