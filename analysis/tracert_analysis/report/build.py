@@ -7,6 +7,7 @@ import json
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+from tracert_analysis import library
 from tracert_analysis.explain import pages as explained
 from tracert_analysis.load import Dump
 from tracert_analysis.report.acquittals import acquittals
@@ -102,7 +103,7 @@ def _verdict(dump: Dump, scene: Scene, rows: list[Row], query: int, counts: dict
     if root is None:
         partial = bool(dump.evidence.unknown or dump.evidence.truncated or dump.evidence.lost)
         failed = bool(dump.header.get("error"))
-        sentence = nothing_found(counts, len(explained()), failed, partial)
+        sentence = nothing_found(counts, len(library.FINDINGS), failed, partial)
         return Verdict(None, None, "none", sentence, Resource("none"), query=query)
     assert scene.shown is not None
     confidence: Confidence = scene.shown.row["confidence"]
