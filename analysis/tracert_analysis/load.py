@@ -7,7 +7,10 @@ imports torch.
 
 import os
 from dataclasses import dataclass
+from shutil import rmtree
+from tempfile import mkdtemp
 from typing import Any
+from weakref import finalize
 
 import duckdb
 import orjson
@@ -21,8 +24,10 @@ from tracert_analysis.touch_table import fill_touches
 
 __all__ = ["Dump", "DumpError", "Evidence", "open_dump"]
 
-MEMORY = "4GB"
-"""What the database may take."""
+MEMORY = "3GB"
+"""What the database may take; more than that goes to a folder of its own."""
+SPILLED_MAX = "64GB"
+"""What that folder may take."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +43,7 @@ class Evidence:
     bad_lines: int
     """Lines of the dump that are no event."""
     truncated: bool
-    """The dump has no end line, or fewer events than it tells of."""
+    """The dump has no end line."""
     damaged: bool
     """The dump's checksum is not that of its lines."""
     first_seq: int | None
@@ -72,10 +77,14 @@ def open_dump(path: str, *, database: str = ":memory:") -> Dump:
 
 
 def connect(database: str) -> duckdb.DuckDBPyConnection:
-    """An empty database, with a part of the machine."""
+    """An empty database, with a part of the machine, and a folder that goes when the connection does."""
     connection = duckdb.connect(database)
+    folder = mkdtemp(prefix="tracert-")
+    finalize(connection, rmtree, folder, ignore_errors=True)
     connection.execute(f"SET threads = {min(os.cpu_count() or 1, 4):d}")
     connection.execute("SET memory_limit = $limit", {"limit": MEMORY})
+    connection.execute("SET temp_directory = $folder", {"folder": folder})
+    connection.execute("SET max_temp_directory_size = $limit", {"limit": SPILLED_MAX})
     return connection
 
 
@@ -90,7 +99,8 @@ def load(connection: duckdb.DuckDBPyConnection, source: Source, frame: Frame) ->
         raise DumpError(f"{source.name} is damaged: {error}") from None
     except duckdb.OutOfMemoryException:
         raise DumpError(
-            f"{source.name} needs more than {MEMORY} of memory: no larger dump can be read"
+            f"{source.name} needs more than {MEMORY} of memory and {SPILLED_MAX} beside it: "
+            "no larger dump can be read"
         ) from None
     except duckdb.Error as error:
         raise DumpError(f"{source.name} is damaged: {str(error).splitlines()[0]}") from None
@@ -134,7 +144,7 @@ def _load_states(connection: duckdb.DuckDBPyConnection, kind: str, lines: list[b
 
 def _has_holes(connection: duckdb.DuckDBPyConnection, frame: Frame, bad_lines: int) -> bool:
     """Is an event missing between others? It could be the fence that a rule of order asks for."""
-    if bad_lines > int(frame.cut_line):
+    if bad_lines > int(frame.cut_line) or _damaged(frame):
         return True
     if _unknown_streams(connection):
         return True
@@ -146,6 +156,11 @@ def _has_holes(connection: duckdb.DuckDBPyConnection, frame: Frame, bad_lines: i
         return True
     last = connection.execute("SELECT last_seq FROM _window").fetchall()[0][0]
     return any(isinstance(seq, int) and seq < (last or 0) for seq in torn)
+
+
+def _damaged(frame: Frame) -> bool:
+    """Lines were changed, added or taken out since the dump was written."""
+    return frame.events is not None and not frame.intact
 
 
 def _unknown_streams(connection: duckdb.DuckDBPyConnection) -> list[int]:
@@ -163,12 +178,12 @@ def _evidence(connection: duckdb.DuckDBPyConnection, frame: Frame, bad_lines: in
     row = connection.execute(
         """
         SELECT count(*), min(seq), max(seq), count(*) FILTER (kind IS NULL),
-            (SELECT complete FROM _window), (SELECT known_from FROM _window)
+            (SELECT complete FROM _window), (SELECT known_from FROM _window), (SELECT strange FROM _window)
         FROM event
         """
     ).fetchone()
     assert row is not None
-    events, first_seq, last_seq, strange, complete, known_from = row
+    events, first_seq, last_seq, strange, complete, known_from, doubtful = row
     ring = frame.header.get("ring")
     counts = ring if isinstance(ring, dict) else {}
     unknown = []
@@ -178,17 +193,21 @@ def _evidence(connection: duckdb.DuckDBPyConnection, frame: Frame, bad_lines: in
             unknown.append("no keyframe is whole: who held which page before the first event is not known")
         else:
             unknown.append(f"pages, holders and rows are known from the keyframe at event {known_from} on")
+    if frame.events is not None and frame.events != events:
+        unknown.append(f"the dump was written with {frame.events} events, and has {events}")
     for stream in _unknown_streams(connection):
         unknown.append(f"whether stream {stream} orders itself with the legacy stream is not told")
     if strange:
         unknown.append(f"{strange} events are of kinds that this version doesn't know")
+    elif doubtful:
+        unknown.append("who acted, on which stream or on what, some events don't tell in a way that is understood")
     return Evidence(
         events=events,
         lost=_count(counts.get("lost")),
         torn=_count(counts.get("torn")),
         bad_lines=bad_lines,
-        truncated=frame.events is None or frame.events > events,
-        damaged=frame.events is not None and not frame.intact,
+        truncated=frame.events is None,
+        damaged=_damaged(frame),
         first_seq=first_seq,
         last_seq=last_seq,
         unknown=tuple(unknown),
@@ -202,7 +221,6 @@ def _count(value: object) -> int:
 def lock(connection: duckdb.DuckDBPyConnection) -> None:
     """No file, no network, no settings from here on."""
     for statement in (
-        "SET temp_directory = ''",
         "SET allow_community_extensions = false",
         "SET autoinstall_known_extensions = false",
         "SET autoload_known_extensions = false",

@@ -112,3 +112,26 @@ def test_numbers_that_no_engine_has(tmp_path: Path) -> None:
         assert [(None, None)] == dump.connection.execute("SELECT page_size, kv_pages FROM _window").fetchall()
         for query in QUERIES:
             dump.connection.execute(query).fetchall()
+
+
+def test_what_a_damaged_dump_seems_to_prove_is_suspected_only(tmp_path: Path) -> None:
+    """A line was taken out, or lines are there twice: it could be what a rule asks for."""
+    lines = served("elsewhere", 0).to_bytes().splitlines(keepends=True)
+    states = sum(b'"kind":"stream_state"' in line for line in lines)
+    events = len(lines) - 2 - states
+    assert {"observed", "proven"} == confidences(tmp_path, lines)
+    for damage in ([*lines[:9], *lines[10:]], [*lines[:-1], *lines[9:]]):
+        assert {"observed", "suspected"} == confidences(tmp_path, damage)
+        evidence = open_dump(str(tmp_path / "dump.jsonl")).evidence
+        assert (False, True) == (evidence.truncated, evidence.damaged)
+        told = f"the dump was written with {events} events, and has {len(damage) - 2 - states}"
+        assert told in evidence.unknown
+
+
+def confidences(folder: Path, lines: list[bytes]) -> set[str]:
+    """How sure the findings of a dump of these lines are."""
+    path = folder / "dump.jsonl"
+    path.write_bytes(b"".join(lines))
+    return {
+        row[0] for row in open_dump(str(path)).connection.execute("SELECT confidence FROM finding").fetchall()
+    }
