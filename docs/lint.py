@@ -9,6 +9,7 @@ from tracert_analysis.lint import complaints
 from tracert.record.schema import SCHEMA
 
 PAGE = Path(__file__).with_name("dump.md")
+HEAD = "| kind | fields | what happened |\n"
 ROW = re.compile(r"^\| (`\w+`(?: `\w+`)*) \| ([^|]*) \|", re.MULTILINE)
 NOT_RECORDED = {
     "keyframe": ("page", "life", "state", "holders", "content"),
@@ -23,9 +24,10 @@ OF_OTHERS = {"keyframe": {"holders"}, "workspace_plan": {"offset"}}
 
 
 def told(page: str) -> dict[str, set[str]]:
-    """The fields of each kind, as the page tells them."""
+    """The fields of each kind, as the page's table of events tells them."""
     fields: dict[str, set[str]] = {}
-    for row in ROW.finditer(page):
+    table = page.partition(HEAD)[2].partition("\n\n")[0]
+    for row in ROW.finditer(table):
         for kind in re.findall(r"\w+", row[1]):
             fields[kind] = set(re.findall(r"\w+", row[2]))
     return fields

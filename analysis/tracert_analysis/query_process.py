@@ -1,10 +1,11 @@
 """The process that runs one SQL statement of a user: run as a script, imports nothing of ours.
 
-Takes a JSON object on standard input: the `database`'s path, the `sql`, and limits: `memory_bytes`,
-`cpu_seconds`, `threads`, `file_bytes`. With `parquet`, a descriptor that it was given, the rows go there.
-Answers on standard output, one JSON value a line: the head `{"columns": [...], "types": [...]}`, each row as
-an array, and last `{"rows": N, "seconds": S}` or `{"error": "..."}`; without a last line it was stopped by a
-limit. Reads no file but the database, writes none but the one that it was given, and opens no connection.
+Takes a JSON object on standard input: the `database`'s path, the `schema` that names are looked up in, the
+`sql`, and limits: `memory_bytes`, `cpu_seconds`, `threads`, `file_bytes`. With `parquet`, a descriptor that
+it was given, the rows go there. Answers on standard output, one JSON value a line: the head
+`{"columns": [...], "types": [...]}`, each row as an array, and last `{"rows": N, "seconds": S}` or
+`{"error": "..."}`; without a last line it was stopped by a limit. Reads no file but the database, writes none
+but the one that it was given, and opens no connection.
 """
 
 import json
@@ -37,7 +38,9 @@ def main(asked: dict[str, Any]) -> None:
     confine(asked["memory_bytes"], asked["cpu_seconds"], asked["file_bytes"])
     try:
         parquet = asked["parquet"]
-        connection = locked(asked["database"], asked["memory_bytes"], asked["threads"], parquet)
+        connection = locked(
+            asked["database"], asked["memory_bytes"], asked["threads"], parquet, asked["schema"]
+        )
         if parquet is None:
             answer(connection, asked["sql"])
         else:
@@ -56,7 +59,7 @@ def confine(memory_bytes: int, cpu_seconds: int, file_bytes: int) -> None:
 
 
 def locked(
-    database: str, memory_bytes: int, threads: int, parquet: int | None = None
+    database: str, memory_bytes: int, threads: int, parquet: int | None = None, schema: str = "main"
 ) -> duckdb.DuckDBPyConnection:
     """The database, read-only, behind every lock there is; but for the one file that it was given, if any."""
     connection = duckdb.connect(database, read_only=True)
@@ -64,6 +67,7 @@ def locked(
     # Ordinary joins and sorts then end with a clear message, before the process's own limit ends them.
     connection.execute(f"SET memory_limit = '{memory_bytes // 2 // 2**20}MiB'")
     connection.execute("SET temp_directory = ''")
+    connection.execute(f"SET schema = '{schema}'")
     if parquet is not None:
         # The name of a descriptor: a file's own name would be taken for a pattern.
         connection.execute(f"SET allowed_paths = ['/dev/fd/{parquet}']")

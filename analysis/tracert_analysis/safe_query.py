@@ -58,24 +58,27 @@ class Answer:
     ending: Ending = field(default_factory=Ending)
 
 
-def ask(database: Path, sql: str, limits: Limits | None = None) -> Answer:
+def ask(database: Path, sql: str, limits: Limits | None = None, *, schema: str = "main") -> Answer:
     """Run one SELECT or EXPLAIN statement on the database file. `QueryError` when it may not or cannot."""
     ending = Ending()
-    lines = _lines(database, sql, limits or Limits(), ending, None)
+    lines = _lines(_asked(database, sql, limits or Limits(), schema), limits or Limits(), ending, None)
     head = next(lines)
     return Answer(head["columns"], head["types"], lines, ending)
 
 
-def save_parquet(database: Path, sql: str, target: Path, limits: Limits | None = None) -> int:
+def save_parquet(
+    database: Path, sql: str, target: Path, limits: Limits | None = None, *, schema: str = "main"
+) -> int:
     """Write the rows of one SELECT statement to a Parquet file, and give their number.
 
     `QueryError` when the statement may not or cannot run; there is no file then, or the one from before.
     """
     ending = Ending()
     partial = target.with_name(f"{target.name}.partial")
+    asked = _asked(database, sql, limits or Limits(), schema)
     try:
         with partial.open("wb") as file:
-            for _ in _lines(database, sql, limits or Limits(), ending, file):
+            for _ in _lines(asked, limits or Limits(), ending, file):
                 pass
         partial.replace(target)
     finally:
@@ -83,20 +86,26 @@ def save_parquet(database: Path, sql: str, target: Path, limits: Limits | None =
     return ending.rows
 
 
-def _lines(
-    database: Path, sql: str, limits: Limits, ending: Ending, parquet: IO[bytes] | None
-) -> Iterator[Any]:
-    """The head, then each row. Ends the process when the reader stops before the end."""
-    descriptors = [] if parquet is None else [parquet.fileno()]
-    asked = {
+def _asked(database: Path, sql: str, limits: Limits, schema: str) -> dict[str, Any]:
+    if not schema.isidentifier():
+        raise QueryError(f"no schema is called {schema}")
+    return {
         "database": str(database),
+        "schema": schema,
         "sql": sql,
         "memory_bytes": limits.memory_bytes,
         "cpu_seconds": limits.cpu_seconds,
         "threads": limits.threads,
-        "file_bytes": limits.answer_bytes if descriptors else 0,
-        "parquet": descriptors[0] if descriptors else None,
+        "file_bytes": 0,
+        "parquet": None,
     }
+
+
+def _lines(asked: dict[str, Any], limits: Limits, ending: Ending, parquet: IO[bytes] | None) -> Iterator[Any]:
+    """The head, then each row. Ends the process when the reader stops before the end."""
+    descriptors = [] if parquet is None else [parquet.fileno()]
+    if descriptors:
+        asked = {**asked, "file_bytes": limits.answer_bytes, "parquet": descriptors[0]}
     # A file, not a pipe, takes the process's complaints: nobody has to read it while rows stream.
     with tempfile.TemporaryFile() as complaints:
         process = subprocess.Popen(

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import IO, get_args
 
 from tracert_analysis.answers import FORMATS, Format, printable, write_answer
-from tracert_analysis.safe_query import QueryError, ask
+from tracert_analysis.safe_query import Answer, QueryError, ask
 from tracert_analysis.statements import split
 
 PROMPT = "tracert> "
@@ -22,11 +22,12 @@ SELECT ... ;                 any query; `;` ends it, and it may span lines
 .schema [NAME]               columns of a table or view; parameters, columns and text of a macro; of all
 .mode [table|json|csv]       how answers are written
 .timer [on|off]              say how long each query took
+.rank [N]                    of several dumps: ask rank N alone, and its macros; without N, all of them
 .help                        this
 .quit                        leave (so does end of input)
 Tab completes names, the arrow keys bring back lines, Ctrl-C ends a query or a begun statement.
 """
-COMMANDS = (".tables", ".schema", ".mode", ".timer", ".help", ".quit")
+COMMANDS = (".tables", ".schema", ".mode", ".timer", ".rank", ".help", ".quit")
 
 # What follows from the loaded tables is a view to its reader, however it is kept.
 TABLES = """\
@@ -34,12 +35,14 @@ SELECT name, kind, split_part(comment, chr(10), 1) AS comment FROM (
     SELECT table_name AS name, comment,
         CASE WHEN table_name IN ('header', 'event', 'stream_state', 'page_state', 'lane_state')
             THEN 'table' ELSE 'view' END AS kind
-    FROM duckdb_tables() WHERE NOT internal
+    FROM duckdb_tables() WHERE NOT internal AND schema_name = current_schema()
     UNION ALL
-    SELECT view_name, comment, 'view' FROM duckdb_views() WHERE NOT internal
+    SELECT view_name, comment, 'view' FROM duckdb_views()
+    WHERE NOT internal AND schema_name = current_schema()
     UNION ALL
     SELECT function_name || '(' || array_to_string(parameters, ', ') || ')', comment, 'macro'
-    FROM duckdb_functions() WHERE function_type IN ('macro', 'table_macro') AND NOT internal
+    FROM duckdb_functions()
+    WHERE function_type IN ('macro', 'table_macro') AND NOT internal AND schema_name = current_schema()
 )
 WHERE name NOT LIKE '\\_%' ESCAPE '\\'
 ORDER BY CASE kind WHEN 'table' THEN 1 WHEN 'view' THEN 2 ELSE 3 END, name"""
@@ -47,16 +50,19 @@ ORDER BY CASE kind WHEN 'table' THEN 1 WHEN 'view' THEN 2 ELSE 3 END, name"""
 ALL_COLUMNS = """\
 SELECT table_name AS name, string_agg(column_name, ', ' ORDER BY column_index) AS columns
 FROM duckdb_columns()
-WHERE NOT internal AND table_name NOT LIKE '\\_%' ESCAPE '\\' GROUP BY table_name ORDER BY table_name"""
+WHERE NOT internal AND schema_name = current_schema() AND table_name NOT LIKE '\\_%' ESCAPE '\\'
+GROUP BY table_name ORDER BY table_name"""
+
+SCHEMA = "SELECT 1 FROM duckdb_schemas() WHERE schema_name = '{name}'"
 
 COLUMNS = """\
 SELECT column_name AS "column", data_type AS type, comment FROM duckdb_columns()
-WHERE NOT internal AND table_name = {name} ORDER BY column_index"""
+WHERE NOT internal AND schema_name = current_schema() AND table_name = {name} ORDER BY column_index"""
 
 MACRO = """\
 SELECT function_name || '(' || array_to_string(parameters, ', ') || ')' AS macro, comment,
     macro_definition AS definition
-FROM duckdb_functions() WHERE NOT internal AND function_name = {name}"""
+FROM duckdb_functions() WHERE NOT internal AND schema_name = current_schema() AND function_name = {name}"""
 
 
 class Shell:
@@ -68,11 +74,14 @@ class Shell:
         form: Format,
         out: IO[str],
         screen: Callable[[], AbstractContextManager[IO[str]]] | None = None,
+        *,
+        schema: str = "main",
     ) -> None:
         self._database = database
         self._form: Format = form
         self._out = out
         self._screen = screen or (lambda: nullcontext(out))
+        self._names = schema
         self._timed = False
         self.failed = False
         """Did a statement fail? A script's exit code says so."""
@@ -108,6 +117,8 @@ class Shell:
             self._mode(argument)
         elif word == ".timer":
             self._timer(argument)
+        elif word == ".rank":
+            self._rank(argument)
         else:
             raise QueryError(f"no such command: {text}; .help lists them")
 
@@ -117,7 +128,7 @@ class Shell:
             return
         quoted = "'" + name.partition("(")[0].replace("'", "''") + "'"
         for query in (COLUMNS, MACRO):
-            if any(ask(self._database, query.format(name=quoted)).rows):
+            if any(self._ask(query.format(name=quoted)).rows):
                 self._print(query.format(name=quoted), "table")
                 return
         raise QueryError(f"no table, view or macro is called {name}; .tables lists them")
@@ -138,8 +149,18 @@ class Shell:
         self._timed = self._timed if not word else word == "on"
         self._out.write(f"timer {'on' if self._timed else 'off'}\n")
 
+    def _rank(self, number: str) -> None:
+        schema = f"rank{number}" if number else "main"
+        if number and not (number.isdecimal() and any(self._ask(SCHEMA.format(name=schema)).rows)):
+            raise QueryError(f"there is no rank {number}; .help lists all commands")
+        self._names = schema
+        self._out.write(f"rank {number or 'all'}\n")
+
+    def _ask(self, sql: str) -> Answer:
+        return ask(self._database, sql, schema=self._names)
+
     def _print(self, sql: str, form: Format | None = None) -> None:
-        answer = ask(self._database, sql)
+        answer = self._ask(sql)
         with self._screen() as screen:
             write_answer(answer, form or self._form, screen)
         # Whoever leaves the pager early doesn't wait for the rest.

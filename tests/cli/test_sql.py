@@ -8,6 +8,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from tests.analysis.history import History
 from tests.analysis.report.histories import unordered_publish
 from tracert.cli.main import run
 from tracert.cli.sql import load_into
@@ -23,7 +24,7 @@ def dump(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def database(dump: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The dump, loaded."""
     path = tmp_path_factory.mktemp("database") / "dump.duckdb"
-    load_into(str(dump), path)
+    load_into([str(dump)], path)
     return path
 
 
@@ -31,8 +32,9 @@ def database(dump: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def loaded(database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The dump is loaded once for all tests whose subject comes after that."""
 
-    def copied(dump: str, target: Path) -> None:
+    def copied(dumps: list[str], target: Path) -> list[int]:
         shutil.copy(database, target)
+        return []
 
     monkeypatch.setattr("tracert.cli.sql.load_into", copied)
 
@@ -142,6 +144,36 @@ def test_a_file_that_cannot_be_is_one_line(
     assert captured.out == ""
     assert len(captured.err.splitlines()) == 1
     assert part in captured.err
+
+
+def test_several_dumps_are_asked_together_or_one_by_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Tables of all have a rank; a rank alone has its macros, on the command line and at the prompt."""
+    dumps = []
+    for rank in (0, 1):
+        history = History()
+        history.header["config"]["rank"] = rank
+        history.alloc([5 + rank], f"request:{rank + 7}")
+        dumps.append(str(history.write(tmp_path, f"dump-{rank}.jsonl")))
+    query = "SELECT rank, page, owner FROM page_life ORDER BY rank"
+    assert run(["sql", *dumps, query, "--format", "csv"]) == 0
+    assert capsys.readouterr().out == "rank,page,owner\n0,5,request:7\n1,6,request:8\n"
+    assert (
+        run(["sql", str(tmp_path), "SELECT owner FROM last_owner(6)", "--rank", "1", "--format", "csv"]) == 0
+    )
+    assert capsys.readouterr().out == "owner\nrequest:8\n"
+    assert run(["sql", *dumps, "SELECT 1", "--rank", "2"]) == 2
+    assert "there is no rank 2: there are 0, 1" in capsys.readouterr().err
+    script = (
+        "SELECT count(*) AS n FROM page_life;\n.rank 1\nSELECT owner FROM last_owner(6);\n.tables\n.rank 7\n"
+    )
+    monkeypatch.setattr("sys.stdin", io.StringIO(script))
+    assert run(["sql", *dumps, "--format", "csv"]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:5] == ["n", "2", "rank 1", "owner", "request:8"]
+    assert 1 == sum(line.startswith("page_life ") for line in lines)
+    assert lines[-1] == "error: there is no rank 7; .help lists all commands"
 
 
 def test_nothing_is_left_behind(dump: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

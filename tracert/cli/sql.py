@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Sequence
 from contextlib import nullcontext
 from enum import StrEnum
 from pathlib import Path
@@ -11,6 +12,10 @@ import typer
 
 if TYPE_CHECKING:
     from tracert_analysis.answers import Format
+
+
+SUFFIXES = (".jsonl", ".jsonl.zst", ".ring")
+"""What ends so is a dump, there or not, and no query."""
 
 
 class Form(StrEnum):
@@ -23,12 +28,17 @@ class Form(StrEnum):
 
 
 def sql(
-    dump: Annotated[
-        str, typer.Argument(metavar="DUMP", help="dump.jsonl, dump.jsonl.zst, a ring file, or -.")
+    words: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="DUMP... [QUERY]",
+            help="Dumps: dump.jsonl, dump.jsonl.zst, a ring file, a directory of them, or -; "
+            "several are a rank each. One SELECT, where the last word is no file; without it, a prompt.",
+        ),
     ],
-    query: Annotated[
-        str | None,
-        typer.Argument(metavar="QUERY", help="One SELECT; without it, a prompt.", show_default=False),
+    rank: Annotated[
+        int | None,
+        typer.Option("--rank", metavar="N", min=0, help="Of several dumps: ask this rank alone."),
     ] = None,
     form: Annotated[
         Form, typer.Option("--format", help="How to write the rows; parquet needs -o.")
@@ -46,8 +56,9 @@ def sql(
 
     from tracert.cli.errors import WrongUsage
 
+    dumps, query = told_apart(words)
     if query is None:
-        if dump == "-":
+        if "-" in dumps:
             raise WrongUsage(
                 "standard input is the dump, so there is no prompt: give the query on the command line"
             )
@@ -58,20 +69,36 @@ def sql(
     texts: dict[Form, Format] = {Form.TABLE: "table", Form.JSON: "json", Form.CSV: "csv"}
     with tempfile.TemporaryDirectory(prefix="tracert-") as folder:
         database = Path(folder) / "dump.duckdb"
-        load_into(dump, database)
+        ranks = load_into(dumps, database)
+        if rank is not None and rank not in ranks:
+            raise WrongUsage(f"there is no rank {rank}: {ranks_told(ranks)}")
+        schema = "main" if rank is None else f"rank{rank}"
         if form is Form.PARQUET:
             assert query is not None
             assert output is not None
-            save_parquet(database, query, output)
+            save_parquet(database, query, output, schema=schema)
         elif query is None:
-            prompt(database, texts[form])
+            prompt(database, texts[form], schema)
         else:
-            answer = ask(database, query)
+            answer = ask(database, query, schema=schema)
             with nullcontext(sys.stdout) if output is None else output.open("w", encoding="utf-8") as file:
                 write_answer(answer, texts[form], file)
 
 
-def prompt(database: Path, form: "Format") -> None:
+def told_apart(words: Sequence[str]) -> tuple[list[str], str | None]:
+    """The dumps, and the query: the last of several words, where it is no file."""
+    *dumps, last = words
+    if dumps and last != "-" and not os.path.exists(last) and not last.endswith(SUFFIXES):
+        return dumps, last
+    return [*dumps, last], None
+
+
+def ranks_told(ranks: Sequence[int]) -> str:
+    """Which ranks there are, for people."""
+    return f"there are {', '.join(map(str, ranks))}" if ranks else "one dump has none"
+
+
+def prompt(database: Path, form: "Format", schema: str) -> None:
     """Statements from the terminal; or a script from standard input: exit code 1 when one of them fails."""
     from tracert_analysis.comments import described
     from tracert_analysis.line_editing import line_editing
@@ -79,13 +106,13 @@ def prompt(database: Path, form: "Format") -> None:
     from tracert_analysis.shell import COMMANDS, Shell
 
     if not sys.stdin.isatty():
-        shell = Shell(database, form, sys.stdout)
+        shell = Shell(database, form, sys.stdout, schema=schema)
         shell.run(read_plain)
         if shell.failed:
             raise typer.Exit(1)
         return
     command = pager_command() if sys.stdout.isatty() else None
-    shell = Shell(database, form, sys.stdout, (lambda: paged(command)) if command else None)
+    shell = Shell(database, form, sys.stdout, (lambda: paged(command)) if command else None, schema=schema)
     names = [
         *COMMANDS,
         *(name for found in described() for name in (found.name, *(c.name for c in found.columns))),
@@ -95,14 +122,27 @@ def prompt(database: Path, form: "Format") -> None:
         shell.run(read)
 
 
-def load_into(dump: str, database: Path) -> None:
-    """Load the dump into a new database file, and let go of it: another process opens it read-only."""
+def load_into(dumps: Sequence[str], database: Path) -> list[int]:
+    """Load the dumps into a new database file, and let go of it: another process opens it read-only.
+
+    Gives their ranks; none for one dump.
+    """
     from tracert_analysis.comments import write_comments
     from tracert_analysis.load import open_dump
+    from tracert_analysis.ranks import dumps_in, open_ranks
 
-    connection = open_dump(dump, database=str(database)).connection
-    write_comments(connection)
-    connection.close()
+    paths = [path for dump in dumps for path in dumps_in(dump)]
+    if len(paths) == 1:
+        connection = open_dump(paths[0], database=str(database)).connection
+        write_comments(connection)
+        connection.close()
+        return []
+    opened = open_ranks(paths, database=str(database))
+    for rank in opened.ranks:
+        write_comments(rank.dump.connection)
+        rank.dump.connection.close()
+    opened.connection.close()
+    return [rank.number for rank in opened.ranks]
 
 
 def read_plain(_: str) -> str:
