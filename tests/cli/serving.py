@@ -17,13 +17,23 @@ REFUSED = [
     (["--kv-pages", "1"], "--kv-pages"),
     (["--kv-memory", "1K"], "--kv-memory"),
     (["--fault", "gremlins"], "ninfer-unordered-publish"),
-    (["--schedule", "chaos"], "random:SEED"),
-    (["--page-size", "24"], "32"),
     (["--record-dir", "/proc/nowhere"], "/proc/nowhere"),
-    (["--device", "cuda", "--schedule", "fifo"], "--device cpu"),
     (["--ring-events", "1024"], "--ring-events 131072"),
+    (["--workspace", "1K"], "--workspace of 1024 bytes: no launch fits"),
+    (["--max-model-len", "300000"], "--max-model-len 300000 is more than the model's context of 262144"),
+    (["--kv-memory", "999T"], "--kv-memory 999T is 1022976.0 GiB, and this machine has"),
+    (["--host-kv", "1M", "--prefix-cache", "none"], "--host-kv keeps"),
 ]
 """Options that no engine can have, and a part of the line that says what can be done."""
+WRONG = [
+    (["--schedule", "chaos"], "random:SEED"),
+    (["--schedule", "random:x"], "--schedule: schedule 'random:x': the seed must be a whole number"),
+    (["--page-size", "24"], "--page-size 24 is none that there is; give 16, 32"),
+    (["--device", "cuda", "--schedule", "fifo"], "--device cpu"),
+    (["--kv-memory", "10X"], "--kv-memory '10X' is no size; write 64K, 512M, 2G, 1T"),
+    (["--workspace", "-1"], "--workspace '-1' is no size"),
+]
+"""Options that mean nothing: known without torch, exit code 2."""
 
 
 class Server:
@@ -41,7 +51,7 @@ class Server:
         )
         assert self.process.stdout is not None
         line = self.process.stdout.readline()
-        match = re.search(r"http://\S+", line)
+        match = re.search(r"http://[^\s\"]+", line)
         assert match, line + (folder / "log").read_text()
         self.url = match[0]
         self.root = self.url.removesuffix("/v1")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.serving import REFUSED
+from tests.cli.serving import REFUSED, WRONG
 from tracert.cli.main import run
 
 GENERATE = [
@@ -40,6 +40,25 @@ def test_what_no_engine_can_have_is_one_line(
     assert (captured.out, len(captured.err.splitlines())) == ("", 1)
     assert captured.err.startswith("tracert: ")
     assert says in captured.err
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(("options", "says"), WRONG)
+def test_what_means_nothing_is_told_before_anything_is_loaded(
+    options: list[str], says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Exit code 2, one line with the option as it is spelled."""
+    assert run(["generate", "hi", "--model", "nowhere", "--record-dir", str(tmp_path), *options]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert says in line
+
+
+def test_a_prompt_that_is_no_text_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Bytes that are no UTF-8: nothing is loaded for them, and no ring is left."""
+    prompt = b"\xff\xfe".decode("utf-8", "surrogateescape")
+    assert run(["generate", prompt, "--model", "tiny-random", "--record-dir", str(tmp_path)]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "the prompt is no text in UTF-8" in line
     assert not list(tmp_path.iterdir())
 
 

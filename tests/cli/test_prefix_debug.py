@@ -1,5 +1,6 @@
 """The lines of `--prefix-cache-debug`: what they say, and that nothing else changes."""
 
+import json
 import re
 
 import torch
@@ -7,7 +8,7 @@ from tracert_kernels.dispatch import for_device
 
 from tests.engine.conftest import greedy, run
 from tests.memory.history import History
-from tracert.cli.prefix_debug import PrefixDebug
+from tracert.cli.prefix_debug import PrefixDebug, as_json, as_text
 from tracert.device.simulated import SimDevice
 from tracert.engine.config import EngineConfig
 from tracert.engine.step import Engine
@@ -92,3 +93,12 @@ def test_the_history_and_the_answers_are_the_same() -> None:
     assert _probe(still) == _probe(loud)
     assert still_history.kinds() == loud_history.kinds()
     assert still_history.of("insert")[0]["pages"] == loud_history.of("insert")[0]["pages"]
+
+
+def test_lines_can_be_json() -> None:
+    """Each an object with the fields of the line, as entries of the log are."""
+    fields = {"backend": "hash", "event": "free", "pages": 2, "block_ids": [1, 2]}
+    entry = json.loads(as_json(fields))
+    assert fields == {name: entry[name] for name in fields}
+    assert ("prefix_cache", "info") == (entry["logger"], entry["level"])
+    assert "[prefix_cache] backend=hash event=free pages=2 block_ids=[1, 2]" == as_text(fields)

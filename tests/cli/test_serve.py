@@ -16,12 +16,15 @@ from tracert_analysis.report.as_json import as_json
 from tracert_analysis.report.build import build
 
 from tests.cli.serving import REFUSED, TRACERT, Server
+from tests.record.rings import disown, new_recorder
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory) -> Iterator[Server]:
     """One server for the tests that leave it serving."""
-    started = Server(tmp_path_factory.mktemp("serve"))
+    folder = tmp_path_factory.mktemp("serve")
+    disown(new_recorder(folder).ring.path)
+    started = Server(folder, "--prefix-cache-debug")
     yield started
     if started.process.poll() is None:
         started.process.kill()
@@ -69,6 +72,31 @@ def test_a_client_that_goes_away_frees_its_pages(server):
     assert free == 511
 
 
+def test_the_log_is_json_and_says_what_an_operator_asks(server):
+    """Every line, the prefix cache's too; what the pages hold, and the ring that a dead engine left."""
+    lines = (server.folder / "log").read_text().split("\n")[:-1]
+    said = [json.loads(line) for line in lines]
+    (ready,) = server.entries("engine ready")
+    assert (511, 511 * 16, 4096) == (ready["kv_pages"], ready["kv_tokens"], ready["max_model_len"])
+    assert ready["kv_mib"] > 0
+    (left,) = server.entries("found the ring of a dead engine")
+    assert f"tracert recover {left['ring']}" == left["next"]
+    assert any(line.get("logger") == "prefix_cache" for line in said)
+
+
+@pytest.mark.slow
+def test_a_dump_of_an_engine_that_stands_still_comes_from_its_ring(server):
+    """SIGSTOP: it does not answer, and the server reads its ring; then it goes on where it was."""
+    os.kill(server.engine_pid(), signal.SIGSTOP)
+    try:
+        told = httpx.post(f"{server.root}/debug/dump", timeout=60).json()
+    finally:
+        os.kill(server.engine_pid(), signal.SIGCONT)
+    dump = open_dump(told["dump"])
+    assert ("request", False) == (dump.header["reason"], dump.evidence.truncated)
+    assert server.client.completions.create(model="tiny-random", prompt="z", max_tokens=2).choices
+
+
 def test_a_dump_on_request_is_whole_and_has_no_finding(server):
     """`POST /debug/dump` from loopback; the engine serves on."""
     told = httpx.post(f"{server.root}/debug/dump", timeout=60).json()
@@ -100,6 +128,10 @@ def test_kill_9_leaves_a_dump_a_503_and_a_server(server):
     report = as_json(build(dump))
     assert report["findings"] == []
     assert not list(server.folder.glob(f"{pid}-*.ring")), "the dump has it all"
+    (died,) = server.entries("engine died")
+    assert f"tracert postmortem {error['dump']}" == died["next"]
+    (failed,) = server.entries("request failed")
+    assert (error["dump"], "SIGKILL", True) == (failed["dump"], failed["code"], failed["begun"])
     server.healthy()
     assert server.engine_pid() != pid
     assert server.client.completions.create(model="tiny-random", prompt="z", max_tokens=2).choices
@@ -109,7 +141,10 @@ def test_an_orderly_stop_leaves_a_dump_and_no_ring(server):
     """SIGTERM: exit code 0, the last engine's history as a dump, its ring gone."""
     pid = server.engine_pid()
     assert server.stop() == 0
-    assert len(list(server.folder.glob("dump-*-exit.jsonl"))) == 1
+    (last,) = server.folder.glob("dump-*-exit.jsonl")
+    assert str(last) == server.entries("dump written")[-1]["path"]
+    (ending,) = server.entries("shutting down")
+    assert (0, 15.0) == (ending["in_flight"], ending["up_to_s"])
     assert not list(server.folder.glob(f"{pid}-*.ring"))
     assert not list(server.folder.glob("*.partial"))
 

@@ -13,7 +13,7 @@ from tracert_kernels.dispatch import for_device
 from tracert_kernels.kv_types import KV_TYPES
 
 from tracert.cli.options import EngineOptions, flags, parse_size
-from tracert.cli.prefix_debug import PrefixDebug
+from tracert.cli.prefix_debug import PrefixDebug, as_json, as_text
 from tracert.device.open import open_device
 from tracert.engine.config import ConfigError, EngineConfig
 from tracert.engine.loop import WriteDump
@@ -25,7 +25,7 @@ from tracert.models.config import ModelConfig
 from tracert.models.decoder import Decoder
 from tracert.models.fetch import resolve
 from tracert.models.load import load_model
-from tracert.record.dump import dump_path, write_dump
+from tracert.record.dump import dump_path, keep_newest, write_dump
 from tracert.record.layout import Geometry
 from tracert.record.recorder import NullRecorder, Recorder
 from tracert.record.ring import Ring, ring_path
@@ -47,8 +47,11 @@ class Assembly:
             _discard(self.ring)
 
 
-def assemble(options: EngineOptions) -> Assembly:
-    """The engine that `options` describe, with their fault planted. Errors are one line each."""
+def assemble(options: EngineOptions, *, json_lines: bool = False) -> Assembly:
+    """The engine that `options` describe, with their fault planted. Errors are one line each.
+
+    `json_lines`: what --prefix-cache-debug says is JSON.
+    """
     fault = find_fault(options.fault) if options.fault else None
     source = resolve(options.model)
     kind = _device_kind(options)
@@ -59,13 +62,19 @@ def assemble(options: EngineOptions) -> Assembly:
         )
     _require_fp8(options, kind)
     model = load_model(source, options.dtype, kind)
-    config = _config(options, model)
+    config = _config(options, model, kind)
     about = _about(options, config, model, source.name)
     ring = _ring(options, config, about) if options.record else None
     recorder: Recorder = RingRecorder(ring) if ring else NullRecorder()
     debug: PrefixDebug | None = None
     if options.prefix_cache_debug:
-        recorder = debug = PrefixDebug(recorder, config.prefix_cache, source.name, config.page_size)
+        recorder = debug = PrefixDebug(
+            recorder,
+            config.prefix_cache,
+            source.name,
+            config.page_size,
+            form=as_json if json_lines else as_text,
+        )
     with _discarded_on_error(ring):
         device = open_device(
             recorder,
@@ -100,6 +109,7 @@ def assemble(options: EngineOptions) -> Assembly:
         ring.device_state(device.state)
         target = dump_path(Path(options.record_dir), reason)
         written = write_dump(ring.path, target, reason=reason, error=error)
+        keep_newest(Path(options.record_dir), options.keep_dumps)
         if reason != "request":
             # The last dump has it all: engines that die one after the other must not fill the disk.
             _discard(ring)
@@ -140,19 +150,24 @@ def _require_fp8(options: EngineOptions, kind: str) -> None:
     if options.kv_dtype == "fp8" and kind == "cuda" and torch.cuda.get_device_capability() < (8, 9):
         major, minor = torch.cuda.get_device_capability()
         raise ConfigError(
-            f"kv_dtype is fp8, which a GPU knows from compute capability 8.9, and this one has "
+            f"--kv-dtype fp8: a type which a GPU knows from compute capability 8.9, and this one has "
             f"{major}.{minor}; use int8 or bf16"
         )
 
 
-def _config(options: EngineOptions, model: Decoder) -> EngineConfig:
+def _config(options: EngineOptions, model: Decoder, kind: str) -> EngineConfig:
     shape = model.config
     longest = options.max_model_len or shape.max_position
+    if longest > shape.max_position:
+        raise ConfigError(
+            f"--max-model-len {longest} is more than the model's context of {shape.max_position} tokens; "
+            "give at most that, or leave it out"
+        )
     page_bytes = kv_layout(model, options.page_size, 2, options.kv_dtype).page_bytes
     return EngineConfig(
-        kv_pages=options.kv_pages or parse_size(options.kv_memory) // page_bytes,
+        kv_pages=_kv_pages(options, page_bytes, kind),
         page_size=options.page_size,
-        max_model_len=min(longest, shape.max_position),
+        max_model_len=longest,
         max_num_seqs=options.max_num_seqs,
         max_num_batched_tokens=options.max_num_batched_tokens,
         max_prefill_tokens=options.max_prefill_tokens or options.max_num_batched_tokens,
@@ -166,12 +181,42 @@ def _config(options: EngineOptions, model: Decoder) -> EngineConfig:
         stale_pages=options.stale_pages,
         audit=options.audit,
         host_slots=_host_slots(options, page_bytes),
-        workspace=None if options.workspace is None else parse_size(options.workspace),
+        workspace=None if options.workspace is None else parse_size(options.workspace, "--workspace"),
         preflight=options.preflight,
         overlap=options.overlap,
         poison_rows=options.poison_rows,
         guard=options.guard,
     )
+
+
+def _kv_pages(options: EngineOptions, page_bytes: int, kind: str) -> int:
+    """As many as were asked for, or as the memory holds. ConfigError where the device has not so much."""
+    if options.kv_pages is not None:
+        _require_memory(f"--kv-pages {options.kv_pages}", options.kv_pages * page_bytes, kind)
+        return options.kv_pages
+    nbytes = parse_size(options.kv_memory, "--kv-memory")
+    _require_memory(f"--kv-memory {options.kv_memory}", nbytes, kind)
+    if nbytes < 2 * page_bytes:
+        raise ConfigError(
+            f"--kv-memory {options.kv_memory}: a page has {page_bytes} bytes, and there must be room for one "
+            "beside the reserved one; give more"
+        )
+    return nbytes // page_bytes
+
+
+def _require_memory(asked: str, nbytes: int, kind: str) -> None:
+    """ConfigError where so much was asked for that no such machine, or GPU, has it."""
+    import torch
+
+    if kind == "cuda":
+        whole, where = torch.cuda.get_device_properties(0).total_memory, "the GPU"
+    else:
+        whole, where = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"), "this machine"
+    if nbytes > whole:
+        raise ConfigError(
+            f"{asked} is {nbytes / 2**30:.1f} GiB, and {where} has {whole / 2**30:.1f} GiB of memory; "
+            "ask for less"
+        )
 
 
 def _host_slots(options: EngineOptions, page_bytes: int) -> int:
@@ -180,11 +225,14 @@ def _host_slots(options: EngineOptions, page_bytes: int) -> int:
         return 0
     if options.prefix_cache == "none":
         raise ConfigError(
-            "host_kv keeps what the prefix cache evicts, and there is none: give --prefix-cache hash or radix"
+            "--host-kv keeps what the prefix cache evicts, and there is none: give --prefix-cache hash or "
+            "radix"
         )
-    slots = parse_size(options.host_kv) // page_bytes
+    nbytes = parse_size(options.host_kv, "--host-kv")
+    _require_memory(f"--host-kv {options.host_kv}", nbytes, "cpu")
+    slots = nbytes // page_bytes
     if not slots:
-        raise ConfigError(f"host_kv is {options.host_kv}, and a page has {page_bytes} bytes: give more")
+        raise ConfigError(f"--host-kv {options.host_kv}: a page has {page_bytes} bytes, give more")
     return slots
 
 

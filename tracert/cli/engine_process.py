@@ -1,6 +1,7 @@
-"""The engine process: `python -m tracert.cli.engine_process OPTIONS ADDRESS`, started by the API process.
+"""The engine process: `python -m tracert.cli.engine_process OPTIONS FORM ADDRESS`, started by the API.
 
-OPTIONS is EngineOptions as JSON. What can't be assembled is one line on standard error and exit code 1.
+OPTIONS is EngineOptions as JSON, FORM that of the log, text or json. What can't be assembled is one line on
+standard error and exit code 1.
 """
 
 import os
@@ -15,7 +16,7 @@ from tracert.cli.options import EngineOptions
 
 def main() -> int:
     """Assemble, connect, serve; the exit code."""
-    options, address = msgspec.json.decode(sys.argv[1], type=EngineOptions), sys.argv[2]
+    options, (form, address) = msgspec.json.decode(sys.argv[1], type=EngineOptions), sys.argv[2:]
     # The API process decides when to stop, and says so; it is what a terminal's Ctrl-C is for.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
@@ -25,7 +26,7 @@ def main() -> int:
 
         # Told to end while it loads, it ends as an error does that leaves nothing behind.
         signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
-        assembly = assemble(options)
+        assembly = assemble(options, json_lines=form == "json")
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         link = ApiLink(address)
         try:

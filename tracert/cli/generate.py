@@ -27,25 +27,34 @@ def generate(
 ) -> None:
     """Answer one prompt on standard output, as it comes."""
     from tracert.cli.assemble import assemble
-    from tracert.cli.errors import CommandError
+    from tracert.cli.errors import CommandError, WrongUsage
     from tracert.messages.messages import Generate, Sampling
     from tracert.models.fetch import resolve
     from tracert.models.load import load_tokenizer
 
     if not 0 < top_p <= 1:
-        raise typer.BadParameter(f"--top-p {top_p} is not between 0 and 1")
+        raise typer.BadParameter(f"--top-p {top_p}: it must be above 0, and at most 1")
+    if not prompt.isascii() and any("\ud800" <= sign <= "\udfff" for sign in prompt):
+        # What is no text in the terminal's encoding comes as lone surrogates.
+        raise WrongUsage("the prompt is no text in UTF-8; give it in this encoding")
     tokenizer = load_tokenizer(resolve(options.model))
     text = prompt if raw else tokenizer.render_chat([{"role": "user", "content": prompt}])
+    # Before there is a ring: what is wrong with a prompt is no history.
+    tokens = tokenizer.encode(text, add_special=raw)
     assembly = assemble(options)
     engine = assembly.engine
     message = Generate(
         id="generate",
-        tokens=tokenizer.encode(text, add_special=raw),
+        tokens=tokens,
         sampling=Sampling(
             max_tokens=max_tokens, temperature=temperature, top_p=top_p, top_k=top_k, seed=seed
         ),
     )
-    refused = engine.add(message)
+    try:
+        refused = engine.add(message)
+    except BaseException:
+        assembly.discard_ring()
+        raise
     if refused is not None:
         assembly.discard_ring()
         raise CommandError(refused.message)

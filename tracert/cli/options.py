@@ -12,7 +12,8 @@ import msgspec
 import typer
 from tracert_kernels.kv_names import KvTypeOption
 
-UNITS = {"K": 2**10, "M": 2**20, "G": 2**30}
+UNITS = {"K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
+PAGE_SIZES = (16, 32, 64, 128, 256)
 
 
 class Range(NamedTuple):
@@ -88,6 +89,9 @@ class EngineOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     ] = False
     record: Annotated[bool, "keep the history in a ring file"] = True
     record_dir: Annotated[str, "where ring files and dumps go"] = "tracert-records"
+    keep_dumps: Annotated[
+        int, "dumps written unasked that are kept in --record-dir, the newest; 0: all", Range(0, 2**31 - 1)
+    ] = 16
     ring_events: Annotated[int, "records that the ring holds, a power of two; 64 bytes each", COUNT] = 2**20
     sync_ring: Annotated[
         float,
@@ -127,15 +131,36 @@ def takes_engine_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def make_options(values: dict[str, Any]) -> EngineOptions:
     """Options checked as far as it goes without a model; typer.BadParameter says what is wrong."""
-    parse_size(values.get("kv_memory", EngineOptions().kv_memory))
-    if values.get("workspace") is not None:
-        parse_size(values["workspace"])
-    if values.get("host_kv") is not None:
-        parse_size(values["host_kv"])
+    for name in ("kv_memory", "workspace", "host_kv"):
+        if values.get(name) is not None:
+            parse_size(values[name], f"--{name.replace('_', '-')}")
+    _check_page_size(values.get("page_size", EngineOptions().page_size))
+    _check_schedule(values.get("schedule", EngineOptions().schedule), values.get("device", "auto"))
     ring = values.get("ring_events", EngineOptions().ring_events)
     if ring < 1024 or ring & (ring - 1):
         raise typer.BadParameter(f"--ring-events {ring} is no power of two of at least 1024; try 1048576")
     return msgspec.convert(values, EngineOptions)
+
+
+def _check_page_size(size: int) -> None:
+    if size not in PAGE_SIZES:
+        known = f"{', '.join(map(str, PAGE_SIZES[:-1]))} or {PAGE_SIZES[-1]}"
+        raise typer.BadParameter(f"--page-size {size} is none that there is; give {known}")
+
+
+def _check_schedule(schedule: str, device: str) -> None:
+    """A schedule can be read without a device; only the simulated one has any but eager."""
+    from tracert.device.replay import ScheduleError
+    from tracert.device.schedule import parse_schedule
+
+    try:
+        parse_schedule(schedule)
+    except ScheduleError as error:
+        raise typer.BadParameter(f"--schedule: {error}") from None
+    if device == "cuda" and schedule != "eager":
+        raise typer.BadParameter(
+            f"--schedule {schedule[:40]} needs the simulated device; use --device cpu or no --schedule"
+        )
 
 
 def flags(values: Mapping[str, Any]) -> list[str]:
@@ -150,13 +175,15 @@ def flags(values: Mapping[str, Any]) -> list[str]:
     return words
 
 
-def parse_size(text: str) -> int:
-    """Bytes of `2G`, `512M`, `64K` or a plain number."""
+def parse_size(text: str, option: str) -> int:
+    """Bytes of `2G`, `512M`, `64K`, `1T` or a plain number; typer.BadParameter names `option`."""
     unit = UNITS.get(text[-1:].upper(), 1)
     try:
         size = int(float(text if unit == 1 else text[:-1]) * unit)
     except (ValueError, OverflowError):
         size = 0
     if size <= 0:
-        raise typer.BadParameter(f"{text!r} is no size; write 512M, 2G or a number of bytes")
+        raise typer.BadParameter(
+            f"{option} {text!r} is no size; write 64K, 512M, 2G, 1T or a number of bytes"
+        )
     return size

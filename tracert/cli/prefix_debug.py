@@ -4,16 +4,30 @@
 
 A recorder that passes everything on and says some of it aloud, so that caches and engine know nothing of it,
 and nothing is paid when it is off. Lines are `match schedule insert evict free`, the first three with
-the fields of pypto-serving's log around its error 507018. Token ids are in none.
+the fields of pypto-serving's log around its error 507018. Token ids are in none. With `--log-format json`
+each is a JSON object of the same fields.
 """
 
+import json
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 from tracert.memory.prefix_cache import PrefixCache
 from tracert.record.recorder import Recorder
+
+
+def as_text(fields: Mapping[str, Any]) -> str:
+    """`[prefix_cache] backend=hash event=match ...`."""
+    return "[prefix_cache] " + " ".join(f"{name}={value}" for name, value in fields.items())
+
+
+def as_json(fields: Mapping[str, Any]) -> str:
+    """The same as an entry of the server's JSON log, times and milliseconds as it has them."""
+    now = datetime.now(UTC).isoformat().replace("+00:00", "Z")
+    return json.dumps({"logger": "prefix_cache", **fields, "level": "info", "timestamp": now})
 
 
 def to_stderr(line: str) -> None:
@@ -31,7 +45,9 @@ class PrefixDebug:
         model: str,
         page_size: int,
         write: Callable[[str], None] = to_stderr,
+        form: Callable[[Mapping[str, Any]], str] = as_text,
     ) -> None:
+        self._form = form
         self._recorder = recorder
         self._backend = backend
         self._model = model
@@ -158,5 +174,4 @@ class PrefixDebug:
         if request is not None:
             about["request"] = self._asked.get(request, (str(request), 0))[0]
         about["model"] = self._model
-        words = (f"{name}={value}" for name, value in (about | fields).items())
-        self._write("[prefix_cache] " + " ".join(words))
+        self._write(self._form(about | fields))

@@ -40,7 +40,11 @@ def serve(
     from tracert.server.serve import serve as run
 
     configure(log_format)
+    # Answers and the log name dumps: whoever reads them may be in another folder.
+    directory = Path(options.record_dir).absolute()
+    options = msgspec.structs.replace(options, record_dir=str(directory))
     source = resolve(options.model)
+    _tell_left_rings(directory)
     config = AppConfig(
         model=source.name,
         host=host,
@@ -50,18 +54,24 @@ def serve(
         preserve_thinking=preserve_thinking,
         # The engine notices a device that hangs by itself; this is for an engine that hangs.
         hang_seconds=2 * options.hang_seconds,
+        json_lines=log_format == "json",
     )
-    command = [sys.executable, "-m", "tracert.cli.engine_process", msgspec.json.encode(options).decode()]
-    raise typer.Exit(run(config, command, load_tokenizer(source), recover_into(Path(options.record_dir))))
+    engine = (msgspec.json.encode(options).decode(), log_format)
+    command = [sys.executable, "-m", "tracert.cli.engine_process", *engine]
+    recover = recover_into(directory, options.keep_dumps)
+    raise typer.Exit(run(config, command, load_tokenizer(source), recover, observe_into(directory)))
 
 
-def recover_into(directory: Path) -> "Callable[[EngineDeath], str | None]":
-    """What saves the history of an engine that died without writing a dump: one from its ring."""
+def recover_into(directory: Path, keep: int = 0) -> "Callable[[EngineDeath], str | None]":
+    """What saves the history of an engine that died without writing a dump: one from its ring.
+
+    Of the dumps that are written unasked the `keep` newest stay, all with 0.
+    """
 
     def recover_dead(death: "EngineDeath") -> str | None:
         if death.ring is None:
             return None
-        from tracert.record.dump import dump_path, write_dump
+        from tracert.record.dump import dump_path, keep_newest, write_dump
 
         target = dump_path(directory, death.reason)
         # An engine that had words has recorded its error, with more detail than is known here.
@@ -72,6 +82,30 @@ def recover_into(directory: Path) -> "Callable[[EngineDeath], str | None]":
         )
         written = write_dump(Path(death.ring), target, reason=death.reason, error=error)
         Path(death.ring).unlink(missing_ok=True)
+        keep_newest(directory, keep)
         return str(written.path)
 
     return recover_dead
+
+
+def observe_into(directory: Path) -> "Callable[[str], str]":
+    """What writes the dump of an engine that lives and does not answer, from its ring."""
+
+    def observe(ring: str) -> str:
+        from tracert.record.dump import dump_path, write_dump
+
+        return str(write_dump(Path(ring), dump_path(directory, "request"), reason="request").path)
+
+    return observe
+
+
+def _tell_left_rings(directory: Path) -> None:
+    """Say which rings dead engines have left: nobody was there to make dumps of them."""
+    import structlog
+
+    from tracert.record.owner import dead_rings
+
+    for ring in dead_rings(directory):
+        structlog.get_logger("tracert.server").warning(
+            "found the ring of a dead engine", ring=str(ring), next=f"tracert recover {ring}"
+        )

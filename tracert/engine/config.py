@@ -13,6 +13,11 @@ class ConfigError(ValueError):
     """An option that cannot work; the message says which, why and what to do."""
 
 
+def option(name: str) -> str:
+    """How the command line spells a field."""
+    return f"--{name.replace('_', '-')}"
+
+
 @dataclass(frozen=True, slots=True)
 class EngineConfig:
     """Sizes and policies of one engine. Lengths in tokens, `kv_pages` including the reserved page 0."""
@@ -55,22 +60,22 @@ class EngineConfig:
     def __post_init__(self) -> None:
         for name in ("max_model_len", "max_num_seqs", "max_num_batched_tokens", "max_prefill_tokens"):
             if getattr(self, name) < 1:
-                raise ConfigError(f"{name} is {getattr(self, name)}; it must be at least 1")
+                raise ConfigError(f"{option(name)} {getattr(self, name)}: it must be at least 1")
         if not (16 <= self.page_size <= 256) or self.page_size & (self.page_size - 1):
-            raise ConfigError(f"page_size is {self.page_size}; it must be 16, 32, 64, 128 or 256")
+            raise ConfigError(f"--page-size {self.page_size}: it must be 16, 32, 64, 128 or 256")
         if self.kv_pages < 2:
             raise ConfigError(
-                f"kv_pages is {self.kv_pages}: there is no room for one page beside the reserved one; "
-                "give --kv-pages or --kv-memory more"
+                f"--kv-pages {self.kv_pages}: there is no room for one page beside the reserved one; "
+                "give it 2 or more, or give --kv-memory more"
             )
         if self.max_num_batched_tokens < self.max_num_seqs:
             raise ConfigError(
-                f"max_num_batched_tokens ({self.max_num_batched_tokens}) is below max_num_seqs "
-                f"({self.max_num_seqs}): not every sequence could decode in a step"
+                f"--max-num-batched-tokens {self.max_num_batched_tokens} is below --max-num-seqs "
+                f"{self.max_num_seqs}: not every sequence could decode in a step"
             )
         for name in ("retain", "host_slots", "snapshots"):
             if getattr(self, name) < 0:
-                raise ConfigError(f"{name} is {getattr(self, name)}; it must be 0, for none, or more")
+                raise ConfigError(f"{option(name)} {getattr(self, name)}: it must be 0, for none, or more")
         self._check_word("stale_pages", get_args(StalePagesKind))
         self._check_word("kv_dtype", get_args(KvTypeOption))
         self._check_word("prefix_cache", get_args(PrefixCacheKind))
@@ -78,7 +83,7 @@ class EngineConfig:
     def _check_word(self, name: str, known: tuple[str, ...]) -> None:
         value = getattr(self, name)
         if value not in known:
-            raise ConfigError(f"{name} is {value!r}; it must be {', '.join(known[:-1])} or {known[-1]}")
+            raise ConfigError(f"{option(name)} {value!r}: it must be {', '.join(known[:-1])} or {known[-1]}")
 
     @property
     def context_limit(self) -> int:

@@ -26,7 +26,7 @@ from tracert.engine.state_rows import StateRows
 from tracert.memory.arena import Arena
 from tracert.memory.block_table import BlockTable, RowHandle
 from tracert.memory.errors import WorkspaceFull
-from tracert.memory.workspace import LARGEST
+from tracert.memory.workspace import ALIGNMENT, LARGEST
 from tracert.models.batch import Batch
 from tracert.models.decoder import Decoder
 from tracert.record.access import Compute, Covers
@@ -230,6 +230,25 @@ def largest_step(model: Decoder, config: EngineConfig, cache_dtype: torch.dtype)
             "lower --max-num-batched-tokens or --max-prefill-tokens, or give a --workspace that holds less"
         )
     return needed
+
+
+def workspace_size(model: Decoder, config: EngineConfig, cache_dtype: torch.dtype) -> int:
+    """Bytes of scratch that the engine sets aside: what it is told to, or what the largest step takes.
+
+    ConfigError where not even one token, at the start of a sequence, could be computed and drawn greedily.
+    """
+    if config.workspace is None:
+        return largest_step(model, config, cache_dtype)
+    needed = max(
+        sample_room([Draw(0.0, 0, 1.0, 0, 0, False)], model.config.vocab),
+        sum(model.planned([1], [1], config.page_size, cache_dtype)),
+    )
+    if config.workspace // ALIGNMENT * ALIGNMENT < needed:
+        raise ConfigError(
+            f"--workspace of {config.workspace} bytes: no launch fits, one token needs {needed}; give more, "
+            "or leave it out"
+        )
+    return config.workspace
 
 
 def _draw(part: Slice) -> Draw:

@@ -26,7 +26,7 @@ from tracert.engine.lanes import Lanes
 from tracert.engine.preflight import fitting
 from tracert.engine.request import Request
 from tracert.engine.rooms import Rooms
-from tracert.engine.runner import Drawn, Flight, Runner, largest_step
+from tracert.engine.runner import Drawn, Flight, Runner, workspace_size
 from tracert.engine.scheduler import Scheduler, Slice
 from tracert.engine.state_rows import StateRows
 from tracert.engine.stores import open_stores
@@ -93,7 +93,7 @@ class Engine:
             [store.evict for store in stores.evictors],
         )
         self.scheduler = Scheduler(recorder, config, self.lanes)
-        room = config.workspace or largest_step(model, config, self.arena.layout.dtype)
+        room = workspace_size(model, config, self.arena.layout.dtype)
         self.workspace = Workspace(recorder, device, room)
         rooms = Rooms(self.workspace, device, self.compute, preflight=config.preflight)
         rows: StateRows | None = None

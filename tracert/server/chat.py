@@ -35,7 +35,7 @@ def routes(service: Service) -> APIRouter:
         body = await read_body(request, ChatBody, service.config.max_body_bytes)
         service.check_model(body.model)
         body.check_stream_options()
-        context = service.context_length()
+        context = service.context()
         alternatives = body.alternatives
         tools = offered_tools(body.tools, body.tool_choice)
         prompt = await asyncio.to_thread(
@@ -49,7 +49,7 @@ def routes(service: Service) -> APIRouter:
         if not prompt.tokens:
             raise bad_parameter("messages", "the model's chat template makes an empty prompt of them")
         asked = body.max_completion_tokens or body.max_tokens
-        max_tokens = fit(len(prompt.tokens), asked, context, context, "messages")
+        max_tokens = fit(len(prompt.tokens), asked, context, context.tokens, "messages")
 
         plan = Plan(
             id=f"chatcmpl-{secrets.token_hex(12)}",

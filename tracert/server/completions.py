@@ -46,7 +46,7 @@ def routes(service: Service) -> APIRouter:
         body = await read_body(request, CompletionBody, service.config.max_body_bytes)
         service.check_model(body.model)
         body.check_stream_options()
-        context = service.context_length()
+        context = service.context()
         if body.echo and body.logprobs is not None:
             raise bad_parameter("echo", "is not supported together with logprobs", "unsupported_parameter")
         prompts = await asyncio.to_thread(_prompts, body.prompt, service.tokenizer)

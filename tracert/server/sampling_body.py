@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from tracert.messages.messages import Sampling
 from tracert.server.body import Body
 from tracert.server.errors import ApiError, bad_parameter
+from tracert.server.service import Context
 
 MAX_CHOICES = 128
 _MAX_STOPS = 4
@@ -94,17 +95,17 @@ class SamplingBody(Body):
         )
 
 
-def fit(prompt_tokens: int, asked: int | None, context: int, default: int, param: str) -> int:
+def fit(prompt_tokens: int, asked: int | None, context: Context, default: int, param: str) -> int:
     """How many tokens to generate after a prompt.
 
     `default` is what to take when nothing was asked for, as far as there is room. Raises ApiError 400, with
-    the counts, when the prompt or what was asked for does not fit into `context` tokens.
+    the counts, when the prompt or what was asked for does not fit into `context`.
     """
-    room = context - prompt_tokens
+    room = context.tokens - prompt_tokens
     if room < 1:
         message = (
-            f"The prompt is too long: it has {prompt_tokens} tokens, and this model's context of {context} "
-            f"tokens must also hold at least one token of the answer. Shorten the prompt."
+            f"The prompt is too long: it has {prompt_tokens} tokens, and {context} "
+            "must also hold at least one token of the answer. Shorten the prompt."
         )
         raise ApiError(400, message, code="context_length_exceeded", param=param)
     if asked is None:
@@ -112,8 +113,7 @@ def fit(prompt_tokens: int, asked: int | None, context: int, default: int, param
     if asked > room:
         message = (
             f"The prompt has {prompt_tokens} tokens and {asked} were asked for: {prompt_tokens + asked} "
-            f"together, more than this model's context of {context} tokens. Shorten the prompt, or ask for "
-            f"at most {room}."
+            f"together, more than {context}. Shorten the prompt, or ask for at most {room}."
         )
         raise ApiError(400, message, code="context_length_exceeded", param="max_tokens")
     return asked
