@@ -200,7 +200,7 @@ def _evidence(connection: duckdb.DuckDBPyConnection, frame: Frame, bad_lines: in
     if strange:
         unknown.append(f"{strange} events are of kinds that this version doesn't know")
     elif doubtful:
-        unknown.append("who acted, on which stream or on what, some events don't tell in a way that is understood")
+        unknown.append("some events don't tell who acted, on which stream or on what, in a way that is known")
     return Evidence(
         events=events,
         lost=_count(counts.get("lost")),

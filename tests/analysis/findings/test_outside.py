@@ -338,8 +338,10 @@ def unknown(tmp_path: Path, act: str) -> str:
             history.event("external_fence", fence=3)
     history.forward(COMPUTE, writes=[[*page, 0, 4]])
     history.forward(TRANSFER, reads=[[*page, 0, 4]])
-    found = told(history.read(tmp_path))
+    dump = history.read(tmp_path)
+    found = told(dump)
     assert ["TR101"] == [row["code"] for row in found]
+    assert len(dump.evidence.unknown) == 1
     return str(found[0]["confidence"])
 
 
