@@ -92,9 +92,8 @@ def test_no_finding_says_what_was_checked() -> None:
     assert made.title == "tracert: no finding"
     assert made.verdict.confidence == "none"
     assert made.verdict.code is None
-    assert (
-        f"{len(library.FINDINGS)} rules were checked on 7 launches on 2 streams, 3 publishes" in made.verdict.sentence
-    )
+    looked = f"{len(library.FINDINGS)} rules were checked on 7 launches on 2 streams, 3 publishes"
+    assert looked in made.verdict.sentence
     assert "error" not in made.verdict.sentence
     assert made.access is None
 
