@@ -26,11 +26,12 @@ def checked_again(dump: Dump, statements: Sequence[str]) -> list[str]:
     They name the dump's own tables as `main.event`. Symptoms don't count: what was seen stays in the history.
     """
     connection = dump.connection
+    own = schema(dump)
     connection.execute(f"CREATE SCHEMA {SCHEMA}")
     try:
         connection.execute(f"USE {SCHEMA}")
         for statement in statements:
-            connection.execute(statement)
+            connection.execute(of_dump(statement, own))
         connection.execute(library.text("tables", "_clocks"))
         order_launches(connection)
         library.create_state(connection)
@@ -41,8 +42,18 @@ def checked_again(dump: Dump, statements: Sequence[str]) -> list[str]:
         library.create_access(connection)
         return [row[0] for row in connection.execute(LEFT).fetchall()]
     finally:
-        connection.execute("USE main")
+        connection.execute(f"USE {own}")
         connection.execute(f"DROP SCHEMA {SCHEMA} CASCADE")
+
+
+def schema(dump: Dump) -> str:
+    """Where the dump's own tables are: `main`, or a rank's schema."""
+    return str(dump.connection.execute("SELECT current_schema()").fetchall()[0][0])
+
+
+def of_dump(statement: str, own: str) -> str:
+    """The statement with `main.` for the schema `own`."""
+    return statement.replace("main.", f"{own}.")
 
 
 def what_is_left(before: int, left: list[str]) -> str:

@@ -10,7 +10,7 @@ act repairs anything, that is said.
 from typing import NamedTuple
 
 from tracert_analysis.load import Dump
-from tracert_analysis.report.again import EVENTS_MAX, checked_again, what_is_left
+from tracert_analysis.report.again import EVENTS_MAX, checked_again, of_dump, schema, what_is_left
 from tracert_analysis.report.questions import Row
 
 BYTES = ("TR301", "TR302")
@@ -231,11 +231,11 @@ def counterfactual(dump: Dump, findings: list[Row]) -> str | None:
     root = findings[0]
     if root["class"] != "symptom" and dump.evidence.events > EVENTS_MAX:
         return f"not checked: the history has more than {EVENTS_MAX:,} events"
-    broken = dump.connection.execute(BROKEN).fetchall()[0][0]
+    broken = _count(dump, BROKEN)
     if root["code"] in BYTES:
         return _bytes(dump, broken)
-    if _counted(dump, LACKING):
-        calls = dump.connection.execute(CALLS).fetchall()[0][0]
+    if _count(dump, LACKING):
+        calls = _count(dump, CALLS)
         times = "once" if calls == 1 else f"in all {calls} places where this code runs"
         left = checked_again(dump, (FENCES, ADDED, EVENTS))
         return (
@@ -245,13 +245,13 @@ def counterfactual(dump: Dump, findings: list[Row]) -> str | None:
     repair = None
     if root["code"] == "TR103":
         repair = WAITED_STAGING
-    elif _counted(dump, WITHOUT_STREAM.format(end="from")):
+    elif _count(dump, WITHOUT_STREAM.format(end="from")):
         repair = SEEN_DONE
-    elif _counted(dump, WITHOUT_STREAM.format(end="to")):
+    elif _count(dump, WITHOUT_STREAM.format(end="to")):
         repair = WAITED_STREAMS
-    elif _counted(dump, COPY_RELEASED):
+    elif _count(dump, COPY_RELEASED):
         repair = WAITED_COPY
-    elif _counted(dump, WIPES):
+    elif _count(dump, WIPES):
         repair = MOVED_CLEAR
     if repair is None:
         return NO_CALL[root["class"]]
@@ -259,8 +259,8 @@ def counterfactual(dump: Dump, findings: list[Row]) -> str | None:
     return f"with {repair.what}, and every rule checked again, {what_is_left(broken, left)}"
 
 
-def _counted(dump: Dump, query: str) -> bool:
-    return bool(dump.connection.execute(query).fetchall()[0][0])
+def _count(dump: Dump, query: str) -> int:
+    return int(dump.connection.execute(of_dump(query, schema(dump))).fetchall()[0][0])
 
 
 def _bytes(dump: Dump, before: int) -> str:
@@ -269,7 +269,7 @@ def _bytes(dump: Dump, before: int) -> str:
         "with a clear of the page added to the recorded history before its first use, and every rule checked "
         f"again, {what_is_left(before, left)}"
     )
-    if not dump.connection.execute(WHOLE).fetchall()[0][0]:
+    if not _count(dump, WHOLE):
         return sentence
     narrowed = checked_again(dump, (NARROWED,))
     return f"{sentence}; with kernels that load valid positions only, {what_is_left(before, narrowed)}"

@@ -3,9 +3,12 @@
 from pathlib import Path
 
 from tracert_analysis.report.as_text import render
+from tracert_analysis.report.build import build
 from tracert_analysis.report.ranks import build_ranks
 
+from tests.analysis.history import History
 from tests.analysis.ranks.test_ranks import Decisions, opened
+from tests.analysis.report.histories import double_free, unordered_publish
 
 
 def unheld(rank: int, steps: int) -> Decisions:
@@ -59,3 +62,12 @@ def test_the_text_says_of_each_rank_what_it_broke_and_when(tmp_path: Path) -> No
         "  *              this report is about rank 1; of all findings, its first is the earliest" in section
     )
     assert "the order of ranks in time is as good as their clocks" in " ".join(text.split())
+
+
+def test_a_rank_s_counterfactual_is_checked_in_its_own_history(tmp_path: Path) -> None:
+    """What other ranks broke is not counted."""
+    alone = build(unordered_publish().read(tmp_path))
+    report = build_ranks(opened(tmp_path, double_free(), unordered_publish()))
+    assert (0, "TR203") == (report.rank, report.verdict.code)
+    report = build_ranks(opened(tmp_path, unordered_publish(), History()))
+    assert (0, alone.verdict.counterfactual) == (report.rank, report.verdict.counterfactual)
