@@ -38,7 +38,7 @@ def demo(
 
     chosen = find_scenario(scenario, variant, workload)
     console = Console(highlight=False)
-    console.rule(f"[bold]{chosen.scenario.name}[/]: {chosen.scenario.summary}")
+    console.print(f"[bold]{chosen.scenario.name}[/]: {chosen.scenario.summary}\n", soft_wrap=True)
     story = _Story(console, chosen, model, seed, record_dir)
     dump = story.silent() if chosen.ends in ("silent", "clean") else story.loud()
     console.print(f"$ tracert postmortem {dump}", style="bold", markup=False, soft_wrap=True)

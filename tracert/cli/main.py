@@ -13,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from tracert.cli.errors import explain_failure
+from tracert.cli.errors import USAGE, explain_failure, is_usage
 
 COMMANDS = (
     "serve",
@@ -50,6 +50,9 @@ def run(arguments: Sequence[str]) -> int:
     except (Exception, KeyboardInterrupt) as error:
         if os.environ.get("TRACERT_TRACEBACK"):
             raise
+        if is_usage(error) and type(error).__name__ == "NoArgsIsHelpError":
+            print(error.format_message(), file=sys.stderr)  # type: ignore[union-attr]
+            return USAGE
         line, code = explain_failure(error)
         print(f"tracert: {line}", file=sys.stderr)
         return code

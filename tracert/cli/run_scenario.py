@@ -31,11 +31,14 @@ def run(
     """What happened: answers by request, the error if one ended it, the schedule that ran, the dump.
 
     `name` may be a scenario that no catalog has; `options` come before the scenario's own. CommandError,
-    before anything runs, when the folder of `dump` is not there.
+    before anything runs, when the folder of `dump` is not there. Without one it goes where all dumps go.
     """
     chosen = find_scenario(name, variant, workload)
     fault = chosen.fault if planted else None
-    target = dump or Path(f"{chosen.label}-{'fault' if planted else 'sound'}.jsonl")
+    folder = Path(EngineOptions().record_dir)
+    if dump is None:
+        folder.mkdir(exist_ok=True)
+    target = dump or folder / f"{chosen.label}-{'fault' if planted else 'sound'}.jsonl"
     if not target.parent.is_dir():
         raise CommandError(
             f"{target.parent} is no folder: make it, or give --dump a path in one that is there"
