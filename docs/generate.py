@@ -10,9 +10,9 @@ import sys
 import textwrap
 from pathlib import Path
 
-from tracert_analysis.comments import Described
+from tracert_analysis.comments import RANKS, Described, of_ranks
 from tracert_analysis.explain import pages as explained
-from tracert_analysis.reference import entries, rules
+from tracert_analysis.reference import commented, entries, rules
 from tracert_analysis.worked import answered
 
 DOCS = Path(__file__).parent
@@ -37,6 +37,7 @@ _FORMS = (
     ("view", "Views", "What follows from it."),
     ("macro", "Macros", "Answers. Those with columns stand behind `FROM`, such as `FROM last_writer(17)`."),
 )
+_OF_RANKS = "Beside the tables and views of all ranks together, each with its `rank` before it."
 
 
 def page() -> str:
@@ -46,6 +47,8 @@ def page() -> str:
     for form, title, about in _FORMS:
         parts.append(f"## {title}\n\n{about}\n")
         parts += [_section(entry) for entry in found if entry.kind == form]
+    parts.append(f"## Several dumps\n\n{_OF_RANKS}\n")
+    parts += [_section(entry) for entry in commented(of_ranks()) if entry.name in RANKS]
     parts.append("## Findings\n\nEach is a query that returns no row when its rule holds.\n")
     parts.append(
         "\n".join(

@@ -6,7 +6,7 @@ are private, and left out.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import duckdb
@@ -18,6 +18,7 @@ COLUMN = re.compile(r"\s+\"?(\w+)\"?(?: (.+?))?,?$")
 COMMENT = re.compile(r"\s*-- ?(.*)$")
 ANSWERED = re.compile(r"\* (\w+): (.*)")
 
+RANKS = ("rank", "decision")
 FOLDERS = {
     "tables": library.TABLES,
     "views": library.STATE + library.DOUBT + library.ACCESS,
@@ -54,6 +55,12 @@ def described() -> list[Described]:
         for name in names
         for found in parse(library.text(folder, name), kinds[folder])
     ]
+
+
+def of_ranks() -> list[Described]:
+    """The public tables that dumps of several ranks have beside, and views over what each of them has."""
+    beside = [found for name in RANKS for found in parse(library.text("ranks", name), "view")]
+    return [*beside, *(one._replace(statement="VIEW") for one in described() if one.kind != "macro")]
 
 
 def parse(text: str, kind: str) -> Iterator[Described]:
@@ -108,14 +115,14 @@ def _columns(lines: list[str]) -> Iterator[Column]:
             remarks = []
 
 
-def write_comments(connection: duckdb.DuckDBPyConnection) -> None:
+def write_comments(connection: duckdb.DuckDBPyConnection, objects: Iterable[Described] | None = None) -> None:
     """Give the objects of a loaded dump their comments, for whoever looks at its catalog.
 
     The columns of a macro's answer have no place of their own there: they follow its comment, one a line.
     """
     # In one transaction: a file is written to once.
     connection.begin()
-    for found in described():
+    for found in described() if objects is None else objects:
         of_macro = found.kind == "macro"
         lines = [found.comment, *(f"{one.name}: {one.comment}" for one in found.columns if of_macro)]
         text = _quoted("\n".join(lines))

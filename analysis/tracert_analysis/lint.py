@@ -23,7 +23,7 @@ import duckdb
 from tracert_analysis.reference import UndocumentedError, entries, rules
 
 LINE = 120
-FOLDERS = ("tables", "views", "macros", "findings")
+FOLDERS = ("tables", "views", "macros", "findings", "ranks")
 OF_THE_READER = ("seq", "t", "kind", "actor", "page_count", "keyframe_pages")
 """Columns of `event` that every kind has, or that the reader makes of a field."""
 OF_BLEMISHES = ("stale", "unwritten", "wiped")

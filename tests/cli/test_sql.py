@@ -167,13 +167,16 @@ def test_several_dumps_are_asked_together_or_one_by_one(
     assert "there is no rank 2: there are 0, 1" in capsys.readouterr().err
     script = (
         "SELECT count(*) AS n FROM page_life;\n.rank 1\nSELECT owner FROM last_owner(6);\n.tables\n.rank 7\n"
+        ".rank\n.schema decision\n.schema page_life\n"
     )
     monkeypatch.setattr("sys.stdin", io.StringIO(script))
     assert run(["sql", *dumps, "--format", "csv"]) == 1
     lines = capsys.readouterr().out.splitlines()
     assert lines[:5] == ["n", "2", "rank 1", "owner", "request:8"]
     assert 1 == sum(line.startswith("page_life ") for line in lines)
-    assert lines[-1] == "error: there is no rank 7; .help lists all commands"
+    assert "error: there is no rank 7; .help lists all commands" in lines
+    assert any(line.startswith("what ") and "in words" in line for line in lines)
+    assert any(line.startswith("unheld_seq ") and "nobody holds it" in line for line in lines)
 
 
 def test_nothing_is_left_behind(dump: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -127,7 +127,7 @@ def load_into(dumps: Sequence[str], database: Path) -> list[int]:
 
     Gives their ranks; none for one dump.
     """
-    from tracert_analysis.comments import write_comments
+    from tracert_analysis.comments import of_ranks, write_comments
     from tracert_analysis.load import open_dump
     from tracert_analysis.ranks import dumps_in, open_ranks
 
@@ -141,6 +141,7 @@ def load_into(dumps: Sequence[str], database: Path) -> list[int]:
     for rank in opened.ranks:
         write_comments(rank.dump.connection)
         rank.dump.connection.close()
+    write_comments(opened.connection, of_ranks())
     opened.connection.close()
     return [rank.number for rank in opened.ranks]
 
