@@ -270,8 +270,9 @@ def test_a_wait_that_names_no_record_is_for_where_the_fence_stands() -> None:
 
 
 def test_an_act_of_an_external_writer_takes_a_channel_on_which_all_is_done() -> None:
-    """Two at once stand on two channels; the third follows the one that was completed."""
+    """Two at once stand on two channels; the third follows the one completed; nothing ends a lost one."""
     told = [
+        Told(0, "external_done", "external:nic", 2),
         Told(1, "external_begin", "external:nic", 1),
         Told(2, "external_begin", "external:nic", 2),
         Told(3, "external_done", "external:nic", 2),
