@@ -1,4 +1,4 @@
-"""Builds the optional C: the ring writer and the reader of events. Without a compiler there is a slower way."""
+"""Builds the optional C: the ring writer and the events reader. Without a compiler there is a slower way."""
 
 from setuptools import Extension, setup
 

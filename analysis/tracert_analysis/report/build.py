@@ -119,14 +119,9 @@ def _verdict(dump: Dump, scene: Scene, rows: list[Row], query: int, counts: dict
         seq=root["seq"],
         missing_edge=scene.root_edge,
         fix=_fixes(root, scene.root_edge),
-        counterfactual=counterfactual(dump, rows) if _alone(dump) else None,
+        counterfactual=counterfactual(dump, rows),
         query=query,
     )
-
-
-def _alone(dump: Dump) -> bool:
-    """Has the dump a database of its own? Beside other ranks a second history would find no place."""
-    return bool(dump.connection.execute("SELECT current_schema() = 'main'").fetchall()[0][0])
 
 
 def _fixes(root: Row, edge: Edge | None) -> tuple[str, ...]:
@@ -280,7 +275,13 @@ def _error(dump: Dump, acts: Acts, rows: list[Row]) -> ErrorFact | None:
     name = acts.stream_name(stream) if isinstance(stream, int) else None
     nonfinite = any(row["code"] == "TR902" for row in rows)
     category = rows[0]["class"] if rows else None
-    return error_fact(error if isinstance(error, dict) else None, name, category, nonfinite)
+    return error_fact(error if isinstance(error, dict) else None, name, category, nonfinite, _idle(dump))
+
+
+def _idle(dump: Dump) -> bool:
+    """Had every launch of every stream finished? False where the progress of none is known."""
+    found = dump.connection.execute("SELECT bool_and(finished >= launched) FROM stream_state").fetchone()
+    return bool(found and found[0])
 
 
 def _evidence(dump: Dump, counts: dict[str, int], query: int, cut: int, unanswered: list[str]) -> Evidence:
