@@ -29,7 +29,8 @@ def checked_again(dump: Dump, statements: Sequence[str]) -> list[str]:
     own = schema(dump)
     connection.execute(f"CREATE SCHEMA {SCHEMA}")
     try:
-        connection.execute(f"USE {SCHEMA}")
+        # What is the same in every history, such as types, is found in the dump's own schema.
+        connection.execute(f"SET search_path = '{SCHEMA},{own}'")
         for statement in statements:
             connection.execute(of_dump(statement, own))
         connection.execute(library.text("tables", "_clocks"))
