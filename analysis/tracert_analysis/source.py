@@ -22,6 +22,7 @@ LINE_BYTES_MAX = 16 << 20
 STATES = ("stream_state", "page_state", "lane_state")
 
 _RING_MAGIC = b"TRCRTRNG"
+_BEGIN = b'{"kind":"header"'
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 _CHUNK_BYTES = 4 << 20
 _TAIL_BYTES = 4096
@@ -158,7 +159,10 @@ def _decompressed(name: str, file: IO[bytes]) -> Source:
         pass
     spool.flush()
     if not spool.tell():
-        raise DumpError(f"{name} is not a tracert dump: its compressed stream is damaged from the start")
+        raise DumpError(
+            f"{name} is not a tracert dump, or cut short: nothing of its compressed stream can be read; copy "
+            "the whole file again, or look for the ring"
+        )
     return Source(name, spool)
 
 
@@ -184,6 +188,12 @@ def _recovered(place: Path) -> Source:
 
 def _header(name: str, line: bytes) -> dict[str, Any]:
     header = _object(line)
+    begun = line.startswith(_BEGIN) or bool(line and _BEGIN.startswith(line))
+    if not header and begun and not line.endswith(b"\n") and len(line) < LINE_BYTES_MAX:
+        raise DumpError(
+            f"{name} is cut short: it ends within its first line; copy the whole file again, or look for the "
+            "ring"
+        )
     if header.get("kind") != "header" or header.get("format") != "tracert":
         raise DumpError(f"{name} is not a tracert dump: it does not start with a header line")
     version = header.get("version")

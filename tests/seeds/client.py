@@ -2,9 +2,11 @@
 
 import json
 import re
+import sys
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 
@@ -37,6 +39,19 @@ class Answer(NamedTuple):
         return int(self.body["usage"]["prompt_tokens"])
 
 
+class ServerGone(Exception):
+    """Nobody answers at the server's address; the message is one line."""
+
+
+def tell(drive: Callable[[], int]) -> int:
+    """What `drive` returns, the exit code; 1, with one line on standard error, when nobody answers."""
+    try:
+        return drive()
+    except ServerGone as gone:
+        print(gone, file=sys.stderr)
+        return 1
+
+
 class Client:
     """A server by its base URL, without `/v1`."""
 
@@ -51,7 +66,7 @@ class Client:
         )
         start = time.perf_counter()
         try:
-            with urllib.request.urlopen(request, timeout=self._timeout) as response:
+            with self._open(request, self._timeout) as response:
                 status, text = response.status, response.read()
         except urllib.error.HTTPError as error:
             status, text = error.code, error.read()
@@ -65,11 +80,22 @@ class Client:
             {"Content-Type": "application/json"},
         )
         try:
-            with urllib.request.urlopen(request, timeout=self._timeout) as response:
+            with self._open(request, self._timeout) as response:
                 lines = [line.decode().strip() for line in response]
         except urllib.error.HTTPError as error:
             return [json.loads(error.read())]
         return [json.loads(line[6:]) for line in lines if line.startswith("data: {")]
+
+    def _open(self, request: urllib.request.Request, timeout: float) -> Any:
+        """The response; HTTPError for another status than 200, ServerGone when there is none."""
+        try:
+            return urllib.request.urlopen(request, timeout=timeout)
+        except urllib.error.HTTPError:
+            raise
+        except OSError as error:
+            reason = getattr(error, "reason", error)
+            why = getattr(reason, "strerror", None) or reason
+            raise ServerGone(f"{self.url}: {why}; start tracert serve there, or give another --url") from None
 
     def tokens(self, text: str) -> list[int]:
         """Token ids of a text."""
@@ -78,7 +104,7 @@ class Client:
 
     def metrics(self, names: tuple[str, ...]) -> dict[str, float]:
         """These metrics as `/metrics` shows them now; one that is missing is left out."""
-        with urllib.request.urlopen(f"{self.url}/metrics", timeout=30) as response:
+        with self._open(urllib.request.Request(f"{self.url}/metrics"), 30) as response:
             text = response.read().decode()
         found = {name: re.search(rf"^{name} (\S+)$", text, re.MULTILINE) for name in names}
         return {name: float(match[1]) for name, match in found.items() if match}

@@ -15,7 +15,7 @@ import sys
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from tests.seeds.client import Client
+from tests.seeds.client import Client, tell
 
 METRICS = (
     "tracert_free_kv_pages",
@@ -83,4 +83,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(tell(main))

@@ -14,7 +14,7 @@ import threading
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.seeds.client import Client
+from tests.seeds.client import Client, ServerGone, tell
 
 SYSTEM = "You are a coding agent. Read files, run the tests, and say what you changed."
 TOOLS = [
@@ -140,7 +140,10 @@ def session(client: Client, tasks: int, max_tokens: int) -> Session:
             told.side_requests += 1
             question = f"Name a prime above {told.side_requests * 10}."
             body = {"messages": [{"role": "user", "content": question}], "max_tokens": 8, "temperature": 0}
-            answer = client.post("/v1/chat/completions", body)
+            try:
+                answer = client.post("/v1/chat/completions", body)
+            except ServerGone:
+                return  # the agent meets it, too, and ends the session
             if not answer.ok:
                 told.error = told.error or answer.body["error"]
                 return
@@ -170,4 +173,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(tell(main))

@@ -11,7 +11,7 @@ import argparse
 import sys
 from typing import NamedTuple
 
-from tests.seeds.client import Answer, Client
+from tests.seeds.client import Answer, Client, tell
 
 PAGE, SHORT, LONG = 128, 233, 262
 HIT = "Huawei is a leading global technology company. "
@@ -82,4 +82,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(tell(main))

@@ -2,8 +2,10 @@
 
 import json
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -12,7 +14,8 @@ from tracert_analysis.report.as_json import as_json
 from tracert_analysis.report.build import build
 
 from tests.cli.serving import Server
-from tests.seeds.client import Client
+from tests.seeds import flare, ninfer, pypto
+from tests.seeds.client import Client, tell
 from tests.seeds.flare import METRICS, Pair, alternate
 from tests.seeds.ninfer import session
 from tests.seeds.pypto import line, probe, texts
@@ -123,6 +126,17 @@ def test_alternating_prompts_fill_the_pool(tmp_path: Path) -> None:
 
 def _pages(pair: Pair) -> float:
     return pair.metrics["tracert_free_kv_pages"] + pair.metrics["tracert_cached_kv_pages"]
+
+
+@pytest.mark.parametrize("client", [pypto, flare, ninfer])
+def test_no_server_is_one_line(
+    client: ModuleType, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With its address, and no traceback, of the second lane's thread neither."""
+    monkeypatch.setattr(sys, "argv", ["client", "--url", "http://127.0.0.1:1"])
+    assert 1 == tell(client.main)
+    (line,) = capfd.readouterr().err.splitlines()
+    assert line.startswith("http://127.0.0.1:1: Connection refused; start tracert serve there")
 
 
 def test_a_failure_ends_each_client(tmp_path: Path) -> None:

@@ -28,16 +28,20 @@ POINTS: tuple[tuple[str, tuple[str, ...], str], ...] = (
 
 
 def error_fact(
-    error: dict[str, Any] | None, stream_name: str | None, category: str | None, nonfinite: bool
+    error: dict[str, Any] | None,
+    stream_name: str | None,
+    category: str | None,
+    nonfinite: bool,
+    idle: bool = False,
 ) -> ErrorFact | None:
     """The header's error, judged by the class of the verdict (None: no finding).
 
-    `nonfinite`: the history tells of outputs that are not finite.
+    `nonfinite`: the history tells of outputs that are not finite. `idle`: every launch had finished.
     """
     if not error:
         return None
     name = str(error.get("name") or "")
-    misleading, remark = judge(name, category, nonfinite)
+    misleading, remark = judge(name, category, nonfinite, idle)
     detail = error.get("detail")
     return ErrorFact(
         code=error.get("code"),
@@ -51,7 +55,7 @@ def error_fact(
     )
 
 
-def judge(name: str, category: str | None, nonfinite: bool) -> tuple[bool, str]:
+def judge(name: str, category: str | None, nonfinite: bool, idle: bool = False) -> tuple[bool, str]:
     """Does the error's name point away from a cause of this class, and a sentence about it."""
     squeezed = name.upper().replace(" ", "_")
     if nonfinite and "INVALID_SPECULATION" in squeezed:
@@ -67,6 +71,16 @@ def judge(name: str, category: str | None, nonfinite: bool) -> tuple[bool, str]:
             if category in classes:
                 return False, f"its name points to {seems}, and so does the cause found"
             return True, f"its name points to {seems}; the cause found is one of class {category}"
+    if category is None and squeezed == "SIGKILL":
+        return False, (
+            "the recorded history does not explain it; where nobody sent that signal, it was the kernel's, "
+            "for want of memory: dmesg says so"
+        )
+    if category is None and squeezed == "HANG" and idle:
+        return False, (
+            "every launch had finished and the device had nothing to do: the host stalled (it was stopped, "
+            "had no processor, or waited for something that is not in the history)"
+        )
     if category is None:
         return False, "the recorded history does not explain it"
     return False, f"its name points to nothing in particular; the cause found is one of class {category}"

@@ -166,6 +166,8 @@ def test_an_unknown_kind_is_kept_and_told(tmp_path: Path) -> None:
         (b"", "is empty"),
         (b"\n", "is not a tracert dump"),
         (b"hello\n", "is not a tracert dump"),
+        (b'{"kind":"header","format":"tracert","ver', "is cut short: it ends within its first line"),
+        (b'{"kind"', "is cut short: it ends within its first line"),
         (b"\x00" * 4096, "is not a tracert dump"),
         (b"{}\n", "is not a tracert dump"),
         (b"[1]\n", "is not a tracert dump"),

@@ -53,3 +53,19 @@ def test_the_error_keeps_what_the_runtime_gave() -> None:
         found.misleading,
     )
     assert error_fact(None, None, None, nonfinite=False) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "category", "idle", "says"),
+    [
+        ("SIGKILL", None, True, "dmesg"),
+        ("HANG", None, True, "the device had nothing to do: the host stalled"),
+        ("HANG", None, False, "the recorded history does not explain it"),
+        ("HANG", "resource", True, "the cause found is one of class resource"),
+    ],
+)
+def test_an_end_from_outside_says_where_to_look(
+    name: str, category: str | None, idle: bool, says: str
+) -> None:
+    """Where there is no cause: the kernel's log, or the host, if the device had finished all it had."""
+    assert says in judge(name, category, nonfinite=False, idle=idle)[1]
