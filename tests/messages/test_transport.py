@@ -23,7 +23,7 @@ from tracert.messages.messages import (
     TokenLogprobs,
     Tokens,
 )
-from tracert.messages.transport import ApiGoneError, ApiLink, EngineLink
+from tracert.messages.transport import ApiGoneError, ApiLink, EngineLink, remove_stale_folders
 
 READY = Ready(model="m", max_model_len=8, ring=None, pid=7)
 
@@ -205,6 +205,31 @@ def test_the_socket_is_private_and_removed() -> None:
         return mode, folder.exists()
 
     assert asyncio.run(scenario()) == (0o700, False)
+
+
+def test_folders_of_killed_processes_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their lock is free. Not those in use, new ones, nor what is no such folder."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    names = {"dead": True, "new": True, "other": False}
+    for name, locked in names.items():
+        folder = tmp_path / f"tracert-{name}"
+        folder.mkdir()
+        (folder / ("lock" if locked else "dump.jsonl")).touch()
+        (folder / "engine.sock").touch()
+        if name != "new":
+            os.utime(folder, (1e9, 1e9))
+
+    async def scenario() -> bool:
+        link = EngineLink()
+        folder = Path(link.address.removeprefix("ipc://")).parent
+        os.utime(folder, (1e9, 1e9))
+        remove_stale_folders()
+        kept = folder.exists()
+        await link.close()
+        return kept
+
+    assert asyncio.run(scenario())
+    assert ["tracert-new", "tracert-other"] == sorted(path.name for path in tmp_path.iterdir())
 
 
 def test_a_long_temporary_folder_does_not_break_the_socket(

@@ -8,9 +8,12 @@ Knows nothing of what messages mean, and nothing of processes but that a parent 
 """
 
 import asyncio
+import fcntl
 import os
 import shutil
+import stat
 import tempfile
+import time
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from pathlib import Path
@@ -24,6 +27,9 @@ from tracert.messages.messages import FromEngine, ToEngine
 
 _LONGEST_IPC_PATH = 100
 """The kernel allows a socket path 107 bytes."""
+_PREFIX = "tracert-"
+_LOCK = "lock"
+_FRESH_SECONDS = 60.0
 
 _EVENTS = zmq.EVENT_HANDSHAKE_SUCCEEDED | zmq.EVENT_DISCONNECTED
 
@@ -39,7 +45,7 @@ class EngineLink:
     """The API process's end, for one engine process. Make it, and use it, inside a running event loop."""
 
     def __init__(self) -> None:
-        self._folder = _private_folder()
+        self._folder, self._lock = _private_folder()
         self.address = f"ipc://{self._folder}/engine.sock"
         """What the engine's command line is given."""
         self.connected = False
@@ -90,6 +96,9 @@ class EngineLink:
             self._socket.close(linger=0)
             self._context.term()
         shutil.rmtree(self._folder, ignore_errors=True)
+        if self._lock >= 0:
+            os.close(self._lock)
+            self._lock = -1
 
     async def _write(self) -> None:
         while True:
@@ -149,10 +158,40 @@ class ApiLink:
         self._context.term()
 
 
-def _private_folder() -> Path:
-    """A fresh folder that only this user may enter, with a path short enough for a socket."""
-    folder = tempfile.mkdtemp(prefix="tracert-")
+def remove_stale_folders() -> None:
+    """Remove the folders of sockets that API processes of this user left behind when they were killed.
+
+    A lock tells whether a folder is in use: the kernel lets it go when its process ends, whatever container that
+    is in. What is not understood, or has just been made, is left alone.
+    """
+    for parent in {Path(tempfile.gettempdir()), Path("/tmp")}:
+        for folder in parent.glob(f"{_PREFIX}*"):
+            with suppress(OSError):
+                about = folder.lstat()
+                fresh = time.time() - about.st_mtime < _FRESH_SECONDS
+                if stat.S_ISDIR(about.st_mode) and about.st_uid == os.getuid() and not fresh:
+                    _remove_unlocked(folder)
+
+
+def _remove_unlocked(folder: Path) -> None:
+    """OSError, and nothing removed, where a process holds the lock or there is none."""
+    lock = os.open(folder / _LOCK, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        for name in ("engine.sock", _LOCK):
+            with suppress(FileNotFoundError):
+                (folder / name).unlink()
+        folder.rmdir()
+    finally:
+        os.close(lock)
+
+
+def _private_folder() -> tuple[Path, int]:
+    """A fresh folder that only this user may enter, with a path short enough for a socket, and its lock."""
+    folder = tempfile.mkdtemp(prefix=_PREFIX)
     if len(folder) > _LONGEST_IPC_PATH - len("/engine.sock"):
         os.rmdir(folder)
-        folder = tempfile.mkdtemp(prefix="tracert-", dir="/tmp")
-    return Path(folder)
+        folder = tempfile.mkdtemp(prefix=_PREFIX, dir="/tmp")
+    lock = os.open(f"{folder}/{_LOCK}", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    return Path(folder), lock

@@ -13,6 +13,7 @@ import structlog
 import uvicorn
 
 from tracert.messages.messages import Ready
+from tracert.messages.transport import remove_stale_folders
 from tracert.server.app import create_app
 from tracert.server.config import AppConfig
 from tracert.server.inflight import EngineLostError
@@ -43,6 +44,7 @@ def serve(
     except (OSError, UnicodeError) as error:  # UnicodeError: the text cannot be the name of a host
         _complain(_port_problem(config, error))
         return 1
+    remove_stale_folders()
     with listening:
         return asyncio.run(_serve(config, command, tokenizer, recover, observe, listening))
 
