@@ -13,10 +13,13 @@ help:  ## list the targets
 setup: $(STAMP)  ## create .venv and install everything that development needs
 
 $(STAMP): pyproject.toml constraints.txt setup.py
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --upgrade pip setuptools wheel
-	$(BIN)/pip install --quiet --constraint constraints.txt torch
-	$(BIN)/pip install --quiet --constraint constraints.txt --no-build-isolation --editable '.[serve,test,bench]'
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo 'setup 1 of 3: pip, setuptools and wheel'
+	@$(BIN)/pip install --quiet --upgrade pip setuptools wheel
+	@echo 'setup 2 of 3: torch, the largest part by far; without a GPU build it is some 200 MB, with one some GB'
+	@$(BIN)/pip install --quiet --constraint constraints.txt torch
+	@echo 'setup 3 of 3: everything else, then the C writer and reader are built; a minute or so'
+	@$(BIN)/pip install --quiet --constraint constraints.txt --no-build-isolation --editable '.[serve,test,bench]'
 	touch $@
 
 demo: setup  ## serve SmolLM2, drive it, watch it crash, read the report
