@@ -44,6 +44,10 @@ EVENT = "SELECT kind FROM event WHERE seq = $seq"
 REQUEST = "SELECT id FROM request WHERE request = $request"
 
 
+PAGES_MAX = 2**32
+"""What fits the numbers of pages, where a dump does not say how many there are."""
+
+
 class NoSuchPage(Exception):
     """The page asked for is none of the pool's."""
 
@@ -57,8 +61,9 @@ def build(dump: Dump, page: int | None = None) -> Report:
     acts = Acts(questions)
     config = _config(dump)
     kv_pages = config.get("kv_pages") if isinstance(config.get("kv_pages"), int) else None
-    if page is not None and (page < 0 or (kv_pages is not None and page >= kv_pages)):
-        raise NoSuchPage(f"there is no page {page}: the pool has pages 0 to {(kv_pages or 1) - 1}")
+    pages = PAGES_MAX if kv_pages is None else kv_pages
+    if page is not None and not 0 <= page < pages:
+        raise NoSuchPage(f"there is no page {page}: the pool has pages 0 to {pages - 1}")
     rows, query, total = findings(questions)
     seen = scene(questions, acts, dump, rows)
     access = _access(questions, acts, seen)

@@ -45,7 +45,8 @@ GROUP BY ALL ORDER BY a.life DESC, a.mode DESC, times DESC, kernel, l.stream"""
 
 EXTENT = """
 SELECT launch, any_value(mode ORDER BY mode DESC) AS mode, min(first) AS first, max("end") AS "end"
-FROM access WHERE page = $page AND launch IN ($launch, $other) GROUP BY launch"""
+FROM access WHERE page = $page AND launch IN ($launch, $other)
+GROUP BY launch HAVING max("end") > min(first)"""
 
 
 def neighbours(
@@ -88,7 +89,7 @@ def extent(questions: Questions, page: int, act: Act | None, other: Act | None) 
         launch=act.launch,
         other=other.launch if other is not None else act.launch,
     )
-    found = {row["launch"]: row for row in told.rows if row["end"] > row["first"]}
+    found = {row["launch"]: row for row in told.rows}
     mine, theirs = found.get(act.launch), found.get(other.launch) if other is not None else None
     if mine is None:
         return None

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from tracert_analysis.load import Dump
 from tracert_analysis.report import as_html, as_json, as_markdown, as_text
-from tracert_analysis.report.build import build
+from tracert_analysis.report.build import NoSuchPage, build
 from tracert_analysis.report.report import Report
 
 from tests.analysis.history import History
@@ -163,3 +163,19 @@ def test_a_page_that_changed_hands_names_whom_it_was_before(tmp_path: Path) -> N
 def test_the_same_report_without_a_page_has_no_asked_one(tmp_path: Path) -> None:
     """A sound history without a question has no page at all."""
     assert () == build(sound().read(tmp_path)).pages
+
+
+@pytest.mark.parametrize("config", [{}, {"page_size": "x", "kv_pages": "y"}])
+def test_a_dump_that_does_not_say_how_large_its_pages_are(tmp_path: Path, config: dict[str, str]) -> None:
+    """Stories without positions, in every format, and nothing that went unanswered."""
+    history = unordered_publish()
+    history.header["config"] = config
+    dump = history.read(tmp_path)
+    for number in (5, 2**32 - 1):
+        made = build(dump, number)
+        assert (number, None) == (made.pages[0].page, made.pages[0].extent)
+        assert () == made.evidence.unknown
+        for render in (as_text.render, as_markdown.render, as_html.render, as_json.render):
+            assert "TR102" in render(made)
+    with pytest.raises(NoSuchPage, match="there is no page 4294967296"):
+        build(dump, 2**32)
