@@ -161,8 +161,8 @@ class ApiLink:
 def remove_stale_folders() -> None:
     """Remove the folders of sockets that API processes of this user left behind when they were killed.
 
-    A lock tells whether a folder is in use: the kernel lets it go when its process ends, whatever container that
-    is in. What is not understood, or has just been made, is left alone.
+    A lock tells whether a folder is in use: the kernel lets it go when its process ends, whatever container
+    that is in. What is not understood, or has just been made, is left alone.
     """
     for parent in {Path(tempfile.gettempdir()), Path("/tmp")}:
         for folder in parent.glob(f"{_PREFIX}*"):
