@@ -24,34 +24,23 @@ STREAMS_MAX = 1024
 Columns = npt.NDArray[np.int64]
 """seq, kind, stream, number and fence of acts: [5, acts]."""
 
-_FENCES = f"""
+_ACTS = f"""
 SELECT
     seq::BIGINT AS seq,
-    CASE kind WHEN 'fence_record' THEN {RECORDED} WHEN 'fence_wait' THEN {WAITED} ELSE {PASSED} END AS kind,
+    CASE kind WHEN 'fence_record' THEN {RECORDED} WHEN 'fence_wait' THEN {WAITED}
+        WHEN 'fence_passed' THEN {PASSED} ELSE {LAUNCHED} END::BIGINT AS kind,
     coalesce(stream, {NONE})::BIGINT AS stream,
-    coalesce(TRY_CAST(
-        CASE kind WHEN 'fence_record' THEN ordinal WHEN 'fence_wait' THEN record_seq END AS BIGINT
-    ), {NONE}) AS number,
-    coalesce(fence, {NONE}) AS fence
-FROM (
-    SELECT seq, kind, stream, ordinal, record_seq, device, TRY_CAST(fence AS BIGINT) AS fence,
-        -- A number that no fence has names none.
-        fence IS NOT NULL AND TRY_CAST(fence AS BIGINT) IS NULL AS strange
-    FROM event
-    WHERE kind IN ('fence_record', 'fence_wait', 'fence_passed') AND coalesce(actor = 'host', true)
+    coalesce(
+        TRY_CAST(CASE kind WHEN 'fence_wait' THEN record_seq ELSE ordinal END AS BIGINT), {NONE}
+    ) AS number,
+    coalesce(fence::BIGINT, {NONE}) AS fence
+FROM event
+WHERE kind IN (
+    'fence_record', 'fence_wait', 'fence_passed', 'launch', 'publish', 'copy', 'clear', 'offload', 'load'
 )
-WHERE NOT strange AND CASE kind
-    WHEN 'fence_record' THEN fence IS NOT NULL AND stream IS NOT NULL AND ordinal IS NOT NULL
-    WHEN 'fence_wait' THEN stream IS NOT NULL
-    ELSE fence IS NOT NULL OR stream IS NOT NULL OR coalesce(device, false)
-END
-ORDER BY seq"""
-
-_LAUNCHES = """
-SELECT seq::BIGINT AS seq, stream::BIGINT AS stream, ordinal::BIGINT AS ordinal FROM event
-WHERE kind IN ('launch', 'publish', 'copy', 'clear', 'offload', 'load')
-    AND stream IS NOT NULL AND ordinal < 9223372036854775808 AND coalesce(actor = 'host', true)
-ORDER BY seq"""
+    -- A number that no fence has names none.
+    AND coalesce(fence < 9223372036854775808, true) AND coalesce(actor = 'host', true)
+    AND (kind <> 'fence_passed' OR fence IS NOT NULL OR stream IS NOT NULL OR coalesce(device, false))"""
 
 _OUTSIDE = """
 SELECT seq, kind::VARCHAR, coalesce(actor, 'external'), TRY_CAST(transaction AS BIGINT) FROM event
@@ -98,31 +87,34 @@ def _width(connection: duckdb.DuckDBPyConnection) -> int:
 
 def _acts(connection: duckdb.DuckDBPyConnection, channels: Channels) -> list[list[int]]:
     """The columns of all acts, sorted by seq."""
-    outside = np.array(channels.acts, np.int64).reshape(-1, 5).T
-    between = np.concatenate((_fetched(connection, _FENCES), outside), axis=1)
-    if outside.shape[1]:
-        between = between[:, np.argsort(between[0], kind="stable")]
-    launches = _runs(_fetched(connection, _LAUNCHES), between[0])
-    acts = np.concatenate((launches, between), axis=1)
-    columns: list[list[int]] = acts[:, np.argsort(acts[0], kind="stable")].tolist()
+    told = np.stack([np.asarray(column) for column in connection.execute(_ACTS).fetchnumpy().values()])
+    _, kind, stream, number, fence = told
+    placed = (stream >= 0) & (number >= 0)
+    whole = (kind == PASSED) | (kind == WAITED) & (stream >= 0) | (kind == LAUNCHED) & placed
+    told = _sorted(told[:, whole | (kind == RECORDED) & placed & (fence >= 0)])
+    others = told[:, told[1] != LAUNCHED]
+    if channels.acts:
+        others = _sorted(np.concatenate((others, np.array(channels.acts, np.int64).T), axis=1))
+    runs = _runs(told[:, told[1] == LAUNCHED], others[0])
+    columns: list[list[int]] = _sorted(np.concatenate((runs, others), axis=1)).tolist()
     return columns
 
 
-def _fetched(connection: duckdb.DuckDBPyConnection, query: str) -> Columns:
-    columns = connection.execute(query).fetchnumpy()
-    return np.stack([np.asarray(column, np.int64) for column in columns.values()])
+def _sorted(acts: Columns) -> Columns:
+    return acts[:, np.argsort(acts[0], kind="stable")]
 
 
 def _runs(launches: Columns, others: npt.NDArray[np.int64]) -> Columns:
     """Launches of one stream without another act between them as one act: its first seq, its last ordinal."""
-    seq, stream, ordinal = launches
+    seq, _, stream, ordinal, _ = launches
     if not len(seq):
-        return np.zeros((5, 0), np.int64)
+        return launches
     between = np.searchsorted(others, seq)
     starts = np.flatnonzero(np.r_[True, (np.diff(between) != 0) | (stream[1:] != stream[:-1])])
-    ends = np.r_[starts[1:], len(seq)] - 1
-    kind, fence = np.full(len(starts), LAUNCHED), np.full(len(starts), NONE)
-    return np.stack((seq[starts], kind, stream[starts], ordinal[ends], fence))
+    runs = launches[:, starts]
+    runs[3] = ordinal[np.r_[starts[1:], len(seq)] - 1]
+    runs[4] = NONE
+    return runs
 
 
 def _insert(connection: duckdb.DuckDBPyConnection, found: Segments, width: int) -> None:

@@ -102,9 +102,8 @@ class _Order:
         self._launched = [0] * width
         """Ordinal of each stream's last launch."""
         self._seen = [0] * width
-        """The version of the host's clock that each stream joined last."""
+        """How often the host had learned something when each stream joined its clock last."""
         self._host: Clock = nothing
-        self._version = 0
         self._records: dict[int, Clock] = {}
         self._fences: dict[int, Clock] = {}
 
@@ -116,15 +115,17 @@ class _Order:
         seqs, streams, given = self.found
         told: list[Clock | None] = [None] * len(clocks)
         legacy = {LEGACY, *self._blocking} if self._blocking else set()
-        host, version = self._host, self._version
+        # Streams that know what the host knew, and no more: they need no joining when it knows more.
+        plain = [True] * len(clocks)
+        host, version = self._host, 0
         for seq, kind, stream, number, fence in acts:
             if kind == PASSED:
-                before = host
+                known = host
                 for clock in self._passed(stream, fence, legacy):
-                    host = _joined(host, clock)
-                if host != before:
-                    self._version = version = version + 1
-                    self._host = host
+                    known = _joined(known, clock)
+                if known is not host:
+                    host = known
+                    version += 1
                     seqs.append(seq)
                     streams.append(NONE)
                     given.append(host)
@@ -132,9 +133,11 @@ class _Order:
             clock = clocks[stream]
             if seen[stream] != version:
                 seen[stream] = version
-                clocks[stream] = clock = _joined(clock, host)
+                clocks[stream] = clock = host if plain[stream] else _joined(clock, host)
+                plain[stream] = clock is host
             if stream in legacy:
                 clock = self._with_legacy(stream)
+                plain[stream] = False
             if kind == LAUNCHED:
                 if clock is not told[stream]:
                     if clock != told[stream]:
@@ -153,6 +156,7 @@ class _Order:
                 behind = fences.get(fence) if number == NONE else records.get(number)
                 if behind is not None:
                     clocks[stream] = _joined(clock, behind)
+                    plain[stream] = False
 
     def _passed(self, stream: int, fence: int, legacy: set[int]) -> list[Clock]:
         """What is done when the host has learned this."""
@@ -182,8 +186,8 @@ class _Order:
 
 
 def _joined(clock: Clock, other: Clock) -> Clock:
-    """The later of the two in every stream; one of them itself where it is that, which is most often so."""
+    """The later of the two in every stream: one of them itself where it is that, the first if both are."""
     if clock is other:
         return clock
     joined = tuple([a if a >= b else b for a, b in zip(clock, other, strict=True)])
-    return clock if joined == clock else joined
+    return clock if joined == clock else other if joined == other else joined
