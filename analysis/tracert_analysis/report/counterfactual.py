@@ -196,8 +196,12 @@ NO_CALL = {
     "content": "no fence and no clear would have helped: what must change is which bytes are taken for whose",
     "resource": "no fence and no clear would have helped: what must change is what is kept, or planned",
     "symptom": "the history tells of no cause, so there is nothing to add to it",
+    "TR303": "no fence and no clear would have helped: the copy must be launched whole, and before its "
+    "source changes or is let go",
+    "TR601": "no fence and no clear would have helped: what must change is from where on the sequence is "
+    "computed",
 }
-"""Why nothing is checked, by the class of the verdict."""
+"""Why nothing is checked, by the class of the verdict, or by its code where that says more."""
 
 
 class Repair(NamedTuple):
@@ -254,7 +258,7 @@ def counterfactual(dump: Dump, findings: list[Row]) -> str | None:
     elif _count(dump, WIPES):
         repair = MOVED_CLEAR
     if repair is None:
-        return NO_CALL[root["class"]]
+        return NO_CALL.get(root["code"], NO_CALL[root["class"]])
     left = checked_again(dump, repair.statements)
     return f"with {repair.what}, and every rule checked again, {what_is_left(broken, left)}"
 

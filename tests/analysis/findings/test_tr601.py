@@ -1,9 +1,11 @@
 """TR601, ghost-position: what rejected drafts left is not taken for accepted."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
+from tracert_analysis.report.build import build
 
 from tests.analysis.history import History, Launched, use
 
@@ -66,6 +68,18 @@ def test_a_launch_that_starts_behind_rejected_drafts(history: History, told: Rea
         "other_stream": COMPUTE,
         "other_seq": judged,
     }.items() <= finding.items()
+
+
+def test_no_call_repairs_it(history: History, tmp_path: Path) -> None:
+    """The report says what must change instead."""
+    speculating(history)
+    verified(history, 4, 3, 1, step=2)
+    history.forward(COMPUTE, use(0, 1, 8, 9), step=3)
+    verdict = build(history.read(tmp_path)).verdict
+    assert verdict.code == "TR601"
+    assert verdict.counterfactual == (
+        "no fence and no clear would have helped: what must change is from where on the sequence is computed"
+    )
 
 
 def test_steps_that_go_on_from_the_frontier_are_sound(history: History, told: Read) -> None:
