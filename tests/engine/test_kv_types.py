@@ -76,7 +76,5 @@ def test_eight_bits_take_a_quarter_of_fp32(make_engine):
 
 def test_an_unknown_type_is_refused():
     """One line with the types that there are."""
-    with pytest.raises(
-        ConfigError, match="kv_dtype is 'fp4'; it must be auto, fp32, bf16, fp16, fp8 or int8"
-    ):
+    with pytest.raises(ConfigError, match="--kv-dtype 'fp4': it must be auto, fp32, bf16, fp16, fp8 or int8"):
         EngineConfig(kv_pages=8, kv_dtype="fp4")

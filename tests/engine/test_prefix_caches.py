@@ -162,5 +162,5 @@ def test_a_sound_run_with_radix_has_no_finding(make_engine, tmp_path, seed):
 
 def test_an_unknown_kind_is_named_with_those_that_are_known() -> None:
     """The one line says what it may be."""
-    with pytest.raises(ConfigError, match="prefix_cache is 'tree'; it must be none, hash or radix"):
+    with pytest.raises(ConfigError, match="--prefix-cache 'tree': it must be none, hash or radix"):
         EngineConfig(kv_pages=4, prefix_cache="tree")  # type: ignore[arg-type]

@@ -176,5 +176,5 @@ def test_another_salt_does_not_go_on(make_engine, salts):
 
 def test_refuses_fewer_turns_than_none() -> None:
     """In one line, with what it may be."""
-    with pytest.raises(ConfigError, match="retain is -1; it must be 0, for none, or more"):
+    with pytest.raises(ConfigError, match="--retain -1: it must be 0, for none, or more"):
         EngineConfig(kv_pages=4, retain=-1)
