@@ -19,7 +19,7 @@ $(STAMP): pyproject.toml constraints.txt setup.py
 	@echo 'setup 2 of 3: torch, the largest part by far; without a GPU build it is some 200 MB, with one some GB'
 	@$(BIN)/pip install --quiet --constraint constraints.txt torch
 	@echo 'setup 3 of 3: everything else, then the C writer and reader are built; a minute or so'
-	@$(BIN)/pip install --quiet --constraint constraints.txt --no-build-isolation --editable '.[serve,test,bench]'
+	@PYTHONWARNINGS=ignore $(BIN)/pip install --quiet --constraint constraints.txt --no-build-isolation --editable '.[serve,test,bench]'
 	touch $@
 
 demo: setup  ## serve SmolLM2, drive it, watch it crash, read the report
