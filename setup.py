@@ -2,6 +2,8 @@
 
 from setuptools import Extension, setup
 
+NATIVE = "analysis/tracert_analysis/native"
+
 setup(
     ext_modules=[
         Extension(
@@ -18,7 +20,8 @@ setup(
         ),
         Extension(
             "tracert_analysis._events",
-            ["analysis/tracert_analysis/_events.c"],
+            [f"{NATIVE}/{name}.c" for name in ("events", "reader", "value", "json", "column", "arrow")],
+            depends=[f"{NATIVE}/{name}.h" for name in ("reader", "value", "json", "column", "arrow")],
             extra_compile_args=["-O3"],
             optional=True,
         ),

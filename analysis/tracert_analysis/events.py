@@ -27,7 +27,7 @@ _TYPES = {
     "list": 8,
     "struct": 9,
 }
-"""As `_events.c` numbers them."""
+"""As `native/events.c` numbers them."""
 _ANY, _NUMBER, _LISTS, _OBJECTS = range(4)
 _LOOKS = {"pages": ("pages", _LISTS), "keyframe_pages": ("pages", _OBJECTS), "page_count": ("pages", _NUMBER)}
 """Columns that share a key: which one a value goes to is seen by what it looks like."""
@@ -83,7 +83,7 @@ def _natively(connection: duckdb.DuckDBPyConnection, source: Source, frame: Fram
 
 
 def _column(name: str, key: str, look: int, kind: Any) -> tuple[Any, ...]:
-    """A column as `_events.c` takes it."""
+    """A column as `native/events.c` takes it."""
     if kind.id not in ("list", "struct"):
         return name, key, look, _TYPES["json" if str(kind) == "JSON" else kind.id], ()
     children = tuple(_column(child, child, _ANY, of) for child, of in kind.children)
