@@ -2,8 +2,9 @@
  *
  * A line that is no JSON object, or lacks the column that is required, is left out and counted. A value that is not
  * of its column's type is none; keys that no column has are passed over. Reads a range of an open file, and never
- * holds more of it than a batch and a line. The stream is the Arrow C data interface (arrow.apache.org/docs/format/CStreamInterface.html), so that
- * DuckDB takes it as it is. The interpreter's lock is not needed once reading has begun.
+ * holds more of it than a batch and a line. The stream is the Arrow C data interface
+ * (arrow.apache.org/docs/format/CStreamInterface.html), so that DuckDB takes it as it is. The interpreter's lock is
+ * not needed once reading has begun.
  */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -196,7 +197,10 @@ static int module_exec(PyObject *module) {
 static PyModuleDef_Slot module_slots[] = {{Py_mod_exec, module_exec}, {0, NULL}};
 
 static struct PyModuleDef module = {
-    PyModuleDef_HEAD_INIT, .m_name = "_events", .m_doc = "Lines of a dump as Arrow columns.", .m_size = 0, .m_slots = module_slots,
+    PyModuleDef_HEAD_INIT,
+    .m_name = "_events",
+    .m_doc = "Lines of a dump as Arrow columns.",
+    .m_slots = module_slots,
 };
 
 PyMODINIT_FUNC PyInit__events(void) { return PyModuleDef_Init(&module); }
