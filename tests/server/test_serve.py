@@ -50,6 +50,15 @@ def test_a_taken_port_is_one_line_before_the_engine_is_started(tmp_path: Path) -
     assert not (tmp_path / "engine.log").exists()
 
 
+def test_a_complaint_can_be_json(tmp_path: Path) -> None:
+    """Where the log is, so is what ends the server."""
+    done = run(tmp_path, host="no-such-host.invalid", json_lines=True)
+    (line,) = done.stderr.splitlines()
+    entry = json.loads(line)
+    assert ("error", 1) == (entry["level"], done.returncode)
+    assert "there is no address named" in entry["event"]
+
+
 def test_a_host_that_is_none_is_one_line(tmp_path: Path) -> None:
     """A name that does not resolve is named."""
     done = run(tmp_path, host="no-such-host.invalid")

@@ -4,6 +4,7 @@ OPTIONS is EngineOptions as JSON, FORM that of the log, text or json. What can't
 standard error and exit code 1.
 """
 
+import json
 import os
 import signal
 import sys
@@ -37,7 +38,8 @@ def main() -> int:
         if os.environ.get("TRACERT_TRACEBACK"):
             raise
         line, code = explain_failure(error)
-        print(f"tracert: {line}", file=sys.stderr)
+        told = f"tracert: {line}" if form == "text" else json.dumps({"event": line, "level": "error"})
+        print(told, file=sys.stderr)
         return code
 
 

@@ -42,7 +42,7 @@ def serve(
     try:
         listening = _listen(config.host, config.port)
     except (OSError, UnicodeError) as error:  # UnicodeError: the text cannot be the name of a host
-        _complain(_port_problem(config, error))
+        _complain(config, _port_problem(config, error))
         return 1
     remove_stale_folders()
     with listening:
@@ -113,7 +113,7 @@ async def _serve(
     server.should_exit = True
     await serving
     if problem:
-        _complain(problem)
+        _complain(config, problem)
     return 0 if problem is None else 1
 
 
@@ -170,5 +170,6 @@ def _url(host: str, listening: socket.socket) -> str:
     return f"http://[{host}]:{port}/v1" if ":" in host else f"http://{host}:{port}/v1"
 
 
-def _complain(line: str) -> None:
-    print(f"tracert: {line}", file=sys.stderr, flush=True)
+def _complain(config: AppConfig, line: str) -> None:
+    text = json.dumps({"event": line, "level": "error"}) if config.json_lines else f"tracert: {line}"
+    print(text, file=sys.stderr, flush=True)
