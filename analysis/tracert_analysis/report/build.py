@@ -22,6 +22,7 @@ from tracert_analysis.report.findings import beside, finding, findings, resource
 from tracert_analysis.report.guards import guard_story
 from tracert_analysis.report.names import names
 from tracert_analysis.report.novelty import novelties
+from tracert_analysis.report.options import bearing
 from tracert_analysis.report.pages import About, page_story
 from tracert_analysis.report.progress import lanes, streams
 from tracert_analysis.report.questions import Questions, Row
@@ -125,6 +126,8 @@ def _verdict(dump: Dump, scene: Scene, rows: list[Row], query: int, counts: dict
         missing_edge=scene.root_edge,
         fix=_fixes(root, scene.root_edge),
         counterfactual=counterfactual(dump, rows),
+        masks=_masks(root["code"]),
+        options=bearing(root["code"], _config(dump)),
         query=query,
     )
 
@@ -136,6 +139,11 @@ def _fixes(root: Row, edge: Edge | None) -> tuple[str, ...]:
     if edge is None:
         return tuple(general)
     return ways(edge) + (tuple(general[:1]) if root["class"] == "lifetime" else ())
+
+
+def _masks(code: str) -> tuple[str, ...]:
+    page = explained().get(code)
+    return tuple(page.masks()) if page else ()
 
 
 def _access(questions: Questions, acts: Acts, scene: Scene) -> Access | None:

@@ -6,7 +6,6 @@ owner at any moment, is a page in which everything is right but its content.
 
 from collections.abc import Iterator
 
-from tracert_analysis.explain import pages as explained
 from tracert_analysis.report.acquittals import ORDER_CODES, OWNER_CODES, listed
 from tracert_analysis.report.acts import Acts
 from tracert_analysis.report.byte_runs import byte_run, byte_runs
@@ -97,7 +96,6 @@ def bytes_story(questions: Questions, acts: Acts, root: Row | None, act: Act | N
         launch=act.launch,
         request=root["request"],
     )
-    explanation = explained().get(root["code"])
     return BytesStory(
         page=page,
         life=life,
@@ -108,7 +106,6 @@ def bytes_story(questions: Questions, acts: Acts, root: Row | None, act: Act | N
         fence_passed_seq=release.get("passed_seq"),
         clears=clears,
         nonfinite=_nonfinite(broken.first),
-        masks=tuple(explanation.masks()) if explanation else (),
         queries=(*queries, broken.query),
     )
 

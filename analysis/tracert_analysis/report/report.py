@@ -62,6 +62,10 @@ class Verdict:
     missing_edge: Edge | None = None
     fix: tuple[str, ...] = ()
     counterfactual: str | None = None
+    masks: tuple[str, ...] = ()
+    """What only hides it, a sentence each."""
+    options: tuple[str, ...] = ()
+    """Options that the engine ran with and that bear on it, a sentence each."""
     query: int = 0
 
 

@@ -97,8 +97,6 @@ class BytesStory:
     """Clears of those positions since they were written; None when nobody wrote them."""
     nonfinite: str | None
     """The first value that was not finite, if one was seen."""
-    masks: tuple[str, ...]
-    """What would make it go away without mending it."""
     queries: tuple[int, ...] = ()
 
 

@@ -157,8 +157,7 @@ def test_fixes_and_masks_stand_apart(stale: Stale) -> None:
         )
         if word in fix
     ]
-    assert report.content is not None
-    assert report.content.masks[0].startswith("Replacing NaN by zero")
+    assert report.verdict.masks[0].startswith("Replacing NaN by zero")
 
 
 def nobodys(history: History) -> None:

@@ -64,7 +64,7 @@ def test_without_a_lack_of_order_there_is_no_call_to_add() -> None:
 
 
 def test_numbers_that_nobody_counts_to_are_in_nobodys_way(tmp_path: Path) -> None:
-    """Events of a damaged dump whose fences, records and ordinals leave no room for the ones that are added."""
+    """A damaged dump whose fences, records and ordinals leave no room for the ones that are added."""
     history = unordered_access()
     most = (1 << 64) - 1
     history.event("fence_record", fence=most, stream=COMPUTE, ordinal=most)

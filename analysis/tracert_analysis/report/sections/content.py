@@ -9,7 +9,7 @@ from tracert_analysis.report.stories import ByteRun, BytesStory
 
 
 def content(report: Report) -> Section:
-    """The page as the launch meets it, then whose the wrong bytes are and what is missing, then the masks."""
+    """The page as the launch meets it, then whose the wrong bytes are and what is missing."""
     facts = tuple(_facts(report.content, report)) if report.content is not None else ()
     return Section("bytes", "WHOSE BYTES", (Facts(facts),))
 
@@ -40,8 +40,6 @@ def _facts(story: BytesStory, report: Report) -> Iterator[Fact]:
         yield Fact("clears", told, (clears,))
     if story.nonfinite is not None:
         yield Fact("not finite", story.nonfinite, story.queries[-1:])
-    for number, mask in enumerate(story.masks):
-        yield Fact("only masks" if number == 0 else "", mask)
 
 
 def run(found: ByteRun, names: Mapping[str, str]) -> str:

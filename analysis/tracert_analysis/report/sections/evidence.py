@@ -31,6 +31,11 @@ def _evidence(report: Report) -> Iterator[Fact]:
     name, reason = report.dump.get("name"), report.dump.get("reason")
     if name:
         yield Fact("dump", f"{name}, written for: {reason}" if reason else str(name))
+    device = report.dump.get("device")
+    if isinstance(device, dict) and device.get("name") == "sim":
+        yield Fact(
+            "device", "simulated: streams, fences and faults as a GPU has them, kernels run on the CPU"
+        )
     span = f", seq {found.first_seq} to {found.last_seq}" if found.first_seq is not None else ""
     whole = "truncated: the end of the file is missing" if found.truncated else "not truncated"
     yield Fact(
@@ -38,6 +43,12 @@ def _evidence(report: Report) -> Iterator[Fact]:
         f"{found.events} events{span}; lost {found.lost}, torn {found.torn}; {whole}",
         (found.query,),
     )
+    if any(page.lives for page in report.pages) or report.rows:
+        yield Fact(
+            "reading",
+            "page 9.3 is page 9 in its third life; drawn are = held, ~ given back behind a fence, w written, "
+            "r read, ! the act in question; numbers of events (seq) have gaps where a record was long",
+        )
     if found.checked:
         yield Fact("checked", ", ".join(f"{count} {what}" for what, count in found.checked.items()))
     for number, item in enumerate(found.unknown):

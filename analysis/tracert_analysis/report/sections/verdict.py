@@ -24,6 +24,10 @@ def _facts(report: Report) -> Iterator[Fact]:
         yield from _edge(found.missing_edge)
     for number, fix in enumerate(found.fix):
         yield Fact("fix" if number == 0 else "", f"{number + 1}. {fix}", (), "good")
+    for number, mask in enumerate(found.masks):
+        yield Fact("only masks" if number == 0 else "", mask)
+    for number, option in enumerate(found.options):
+        yield Fact("option" if number == 0 else "", option)
     if found.counterfactual:
         yield Fact("counterfactual", found.counterfactual)
     if found.code:
