@@ -4,6 +4,7 @@ import io
 import os
 import pty
 import select
+import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -147,10 +148,12 @@ def test_the_timer_tells_how_long_a_query_took(database: Path) -> None:
 
 
 TERMINAL = """
-import sys
+import os, sys
 from pathlib import Path
 from tracert_analysis.line_editing import line_editing
 from tracert_analysis.shell import Shell
+# Opened by name by who leads a session, it is the terminal that Ctrl-C comes from.
+os.close(os.open(os.ttyname(0), os.O_RDWR))
 with line_editing(Path(sys.argv[2]), ["last_owner", "launch"]) as read:
     Shell(Path(sys.argv[1]), "json", sys.stdout).run(read)
 """
@@ -158,10 +161,16 @@ with line_editing(Path(sys.argv[2]), ["last_owner", "launch"]) as read:
 
 def test_ctrl_c_on_a_terminal_ends_the_query_and_not_the_prompt(database: Path, tmp_path: Path) -> None:
     """With a real terminal; Tab completes a name there, and the lines typed are kept."""
-    child, terminal = pty.fork()
-    if child == 0:
-        os.environ |= {"PYTHONPATH": os.pathsep.join(sys.path), "TERM": "dumb"}
-        os.execv(sys.executable, [sys.executable, "-c", TERMINAL, str(database), str(tmp_path / "kept")])
+    terminal, its_end = pty.openpty()
+    child = subprocess.Popen(
+        [sys.executable, "-c", TERMINAL, str(database), str(tmp_path / "kept")],
+        stdin=its_end,
+        stdout=its_end,
+        stderr=its_end,
+        start_new_session=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "TERM": "dumb"},
+    )
+    os.close(its_end)
     try:
         screen = Terminal(terminal)
         screen.expect("tracert> ")
@@ -179,8 +188,9 @@ def test_ctrl_c_on_a_terminal_ends_the_query_and_not_the_prompt(database: Path, 
         screen.type("\x03")
         screen.expect("tracert> ")
         screen.type(".quit\r")
-        os.waitpid(child, 0)
+        child.wait(timeout=60)
     finally:
+        child.kill()
         os.close(terminal)
     assert "SELECT page AS n FROM last_owner(42);" in (tmp_path / "kept").read_text().splitlines()
 

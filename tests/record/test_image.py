@@ -202,9 +202,10 @@ def test_what_is_no_ring_is_refused_in_one_line(tmp_path: Path) -> None:
             read(path)
         assert "\n" not in str(raised.value)
         assert str(path) in str(raised.value)
-    for missing in (tmp_path / "none.ring", tmp_path):
-        with pytest.raises(PathError, match="cannot read the ring"):
-            read(missing)
+    with pytest.raises(PathError, match="cannot read the ring"):
+        read(tmp_path / "none.ring")
+    with pytest.raises(NotARingError, match="not a tracert ring \\(a folder\\)"):
+        read(tmp_path)
 
 
 @given(st.binary(max_size=300), st.integers(0, 4000))
