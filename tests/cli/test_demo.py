@@ -40,10 +40,11 @@ def test_a_failed_request_is_told_and_a_dump_asked_for(
 def test_a_silent_fault_is_shown_by_other_answers_and_proven(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """A sound server answers first; what differs is shown, and the report names the cause."""
+    """A sound server answers first; what differs is shown, if luck failed; the report names the cause."""
     told = _demo(tmp_path, capfd, "ninfer-staging-reuse")
     assert "no error; all 12 requests were answered with HTTP 200" in told
-    assert re.search(r"^\d+ of 12 answers are not those of a sound server", told, re.MULTILINE)
+    differs, same = r"\d+ of 12 answers are not those of", "every answer is the one that"
+    assert re.search(rf"^({differs}|{same}) a sound server", told, re.MULTILINE)
     assert re.search(r"^tracert: TR103 staging-reuse", told, re.MULTILINE)
     assert "confidence: proven" in told
 

@@ -208,9 +208,14 @@ class TableMachine(RuleBasedStateMachine):
         self.next_page = 0
 
     def pages(self, count: int) -> list[int]:
-        """Page ids that this row does not map."""
-        self.next_page += count
-        return [page % 50 + 1 for page in range(self.next_page - count, self.next_page)]
+        """Page ids that no row maps, in turn."""
+        mapped = {page for _, pages in self.tenants.values() for page in pages}
+        found: list[int] = []
+        while len(found) < count:
+            self.next_page = self.next_page % 50 + 1
+            if self.next_page not in mapped:
+                found.append(self.next_page)
+        return found
 
     @precondition(lambda self: self.free)
     @rule(count=st.integers(1, 8))

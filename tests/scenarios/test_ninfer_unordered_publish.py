@@ -10,7 +10,6 @@ from tracert_analysis.report.as_json import as_json
 from tracert_analysis.report.as_text import render
 from tracert_analysis.report.build import build
 
-from tests.scenarios.conftest import but_for_the_file, read
 from tests.some import a_few
 
 CRASH, LUCK, SILENT = "random:1", "random:13", "random:1"
@@ -121,18 +120,6 @@ def test_sound_and_faulty_are_the_same_up_to_the_planted_act(ran):
 
 
 @pytest.mark.slow  # as for every scenario
-def test_the_reader_is_never_told(ran, tmp_path):
-    """Without the header's fault the report is the same, word for word."""
-    told = ran(planted=True, schedule=CRASH)
-    header, *rest = told.dump.read_text().splitlines(keepends=True)
-    bare = json.loads(header)
-    assert bare.pop("fault") == "ninfer-unordered-publish"
-    assert "ninfer" not in json.dumps(bare)
-    stripped = tmp_path / told.dump.name
-    stripped.write_text(json.dumps(bare) + "\n" + "".join(rest))
-    assert but_for_the_file(read(stripped)) == but_for_the_file(told.report)
-
-
 def test_the_call_follows_the_streams(ran, tmp_path):
     """Rename the streams in the dump, and the derived call names the new ones."""
     told = ran(planted=True, schedule=CRASH)

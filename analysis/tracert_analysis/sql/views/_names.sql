@@ -27,6 +27,7 @@ CREATE MACRO _launch_named(launch, kernel, stream_name) AS CASE
     ELSE 'launch ' || launch || ' (' || coalesce(kernel, 'unnamed') || ') on ' || stream_name
 END;
 
--- observed: something visibly went wrong; suspected: events are missing that could have ordered or held; else proven.
+-- suspected: events are missing that could have ordered or held, so that what visibly went wrong may have another
+-- cause; observed: something visibly went wrong; else proven.
 CREATE MACRO _confidence(observed, holes) AS
-    CASE WHEN observed THEN 'observed' WHEN holes THEN 'suspected' ELSE 'proven' END;
+    CASE WHEN holes THEN 'suspected' WHEN observed THEN 'observed' ELSE 'proven' END;
