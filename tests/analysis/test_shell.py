@@ -159,6 +159,7 @@ with line_editing(Path(sys.argv[2]), ["last_owner", "launch"]) as read:
 """
 
 
+@pytest.mark.slow
 def test_ctrl_c_on_a_terminal_ends_the_query_and_not_the_prompt(database: Path, tmp_path: Path) -> None:
     """With a real terminal; Tab completes a name there, and the lines typed are kept."""
     terminal, its_end = pty.openpty()
