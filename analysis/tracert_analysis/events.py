@@ -27,7 +27,7 @@ _TYPES = {
     "list": 8,
     "struct": 9,
 }
-"""As `native/events.c` numbers them."""
+"""As `native/column.h` numbers them."""
 _ANY, _NUMBER, _LISTS, _OBJECTS = range(4)
 _LOOKS = {"pages": ("pages", _LISTS), "keyframe_pages": ("pages", _OBJECTS), "page_count": ("pages", _NUMBER)}
 """Columns that share a key: which one a value goes to is seen by what it looks like."""

@@ -18,6 +18,8 @@ from tracert_analysis.load import Dump, connect, load, lock
 from tracert_analysis.source import DumpError, Frame, open_source, read_frame, read_header
 
 RANKS_MAX = 1024
+OFFSET_MAX = 1 << 62
+"""No clock is further from another, in nanoseconds: what is, is damage."""
 
 
 class Rank(NamedTuple):
@@ -76,7 +78,7 @@ def dumps_in(path: str) -> list[str]:
         return [path]
     newest: dict[int, Path] = {}
     for place in sorted(folder.iterdir(), key=_age):
-        if place.name.endswith((".jsonl", ".jsonl.zst")) and (rank := _rank_in(place)) is not None:
+        if place.name.endswith((".jsonl", ".jsonl.zst", ".ring")) and (rank := _rank_in(place)) is not None:
             newest[rank] = place
     return [str(place) for place in newest.values()] if len(newest) > 1 else [path]
 
@@ -125,7 +127,8 @@ def _clock(frame: Frame) -> int:
     if not isinstance(clock, dict):
         return 0
     unix, monotonic = clock.get("unix_ns"), clock.get("monotonic_ns")
-    return unix - monotonic if isinstance(unix, int) and isinstance(monotonic, int) else 0
+    offset = unix - monotonic if isinstance(unix, int) and isinstance(monotonic, int) else 0
+    return offset if abs(offset) < OFFSET_MAX else 0
 
 
 def _boot(frame: Frame) -> str | None:

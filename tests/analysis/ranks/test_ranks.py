@@ -173,3 +173,15 @@ def test_the_page_s_query_shows_what_every_rank_decided(tmp_path: Path) -> None:
     assert [(5, 0, "finds 8 tokens of request 2 cached"), (5, 1, "finds 0 tokens of request 2 cached")] == [
         (row[0], row[1], row[3]) for row in parted
     ]
+
+
+def test_clocks_that_no_host_has_are_damage(tmp_path: Path) -> None:
+    """Numbers of any size in a header or an event end in no traceback."""
+    odd = Decisions(1, boot=None).decide(range(1))
+    odd.header["clock"] = {"monotonic_ns": -(1 << 63), "unix_ns": (1 << 64) - 1}
+    odd.events[0]["t"] = (1 << 64) - 1
+    ranks = opened(tmp_path, Decisions(0).decide(range(1)), odd)
+    assert 0 == ranks.ranks[1].offset_ns
+    assert [(1, None), (2, 2000)] == ranks.connection.execute(
+        "SELECT decision, at_ns FROM decision WHERE rank = 1 AND decision <= 2 ORDER BY ALL"
+    ).fetchall()
