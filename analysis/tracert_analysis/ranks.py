@@ -78,7 +78,7 @@ def dumps_in(path: str) -> list[str]:
         return [path]
     newest: dict[int, Path] = {}
     for place in sorted(folder.iterdir(), key=_age):
-        if place.name.endswith((".jsonl", ".jsonl.zst", ".ring")) and (rank := _rank_in(place)) is not None:
+        if place.name.endswith((".jsonl", ".jsonl.zst")) and (rank := _rank_in(place)) is not None:
             newest[rank] = place
     return [str(place) for place in newest.values()] if len(newest) > 1 else [path]
 

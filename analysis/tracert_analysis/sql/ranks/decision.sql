@@ -30,7 +30,7 @@ WITH
         WHERE NOT r.holes GROUP BY r.rank, s.step
     )
 SELECT
-    d.rank, row_number() OVER (PARTITION BY d.rank ORDER BY d.seq), d.seq, TRY(d.t::BIGINT + r.offset_ns), d.request, d.row,
-    d.what
+    d.rank, row_number() OVER (PARTITION BY d.rank ORDER BY d.seq), d.seq, TRY(d.t::BIGINT + r.offset_ns),
+    d.request, d.row, d.what
 FROM _decided AS d JOIN begins AS b USING (rank) JOIN rank AS r USING (rank) WHERE d.seq >= b.seq
 ORDER BY d.rank, d.seq;
