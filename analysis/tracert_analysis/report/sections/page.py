@@ -3,11 +3,12 @@
 from collections.abc import Callable, Iterator
 
 from tracert_analysis.report.document import Block, Drawing, Fact, Facts, Section
-from tracert_analysis.report.drawings import lives, neighbours
-from tracert_analysis.report.facts import Life, Touched
+from tracert_analysis.report.drawings import neighbours
+from tracert_analysis.report.facts import Touched
 from tracert_analysis.report.phrases import LISTED, fence, hold, named, page_name, positions, write
 from tracert_analysis.report.report import Report
 from tracert_analysis.report.sections.content import run
+from tracert_analysis.report.sections.life_line import life_line
 from tracert_analysis.report.stories import LastFacts, PageStory
 
 
@@ -18,32 +19,18 @@ def page(story: PageStory, report: Report) -> Section:
 
 def _blocks(story: PageStory, report: Report) -> Iterator[Block]:
     yield Facts(tuple(_facts(story, report)))
-    first, last = report.evidence.first_seq or 0, report.evidence.last_seq or 1
-    name = str(story.page)
-
-    def owner(life: Life) -> str:
-        return named([lives.owner_of(life)], report.names)
-
-    drawn = lives.draw(name, story.lives, first, last, report.moment, owner)
-    if drawn:
-        yield Drawing(
-            f"lives of page {name}: held (=), retired (~), written (w), read (r), the act in question (!)",
-            tuple(drawn),
-            lives.figure(
-                name,
-                story.lives,
-                first,
-                last,
-                report.moment,
-                owner,
-                lambda life: _touched(story, life.number, _short),
-            ),
-        )
+    yield from life_line(
+        f"lives of page {story.page}: held (=), retired (~), written (w), read (r), the act in question (!)",
+        str(story.page),
+        story.lives,
+        report,
+        lambda life: _touched(story, life.number, _short),
+    )
     around = tuple(neighbours.draw(story, report.names))
     if around:
         yield Drawing(
-            f"pages around page {name}, who holds each, and the positions in question (^); keys and values "
-            "(k), rows of a snapshot (r), zeros (0), from the host tier (h), nobody's (.)",
+            f"pages around page {story.page}, who holds each, and the positions in question (^); keys and "
+            "values (k), rows of a snapshot (r), zeros (0), from the host tier (h), nobody's (.)",
             around,
             neighbours.figure(story, report.names),
         )

@@ -2,11 +2,10 @@
 
 from collections.abc import Iterator
 
-from tracert_analysis.report.document import Block, Drawing, Fact, Facts, Section
-from tracert_analysis.report.drawings import lives
-from tracert_analysis.report.facts import Life
-from tracert_analysis.report.phrases import fence, hold, leftovers, named, write
+from tracert_analysis.report.document import Block, Fact, Facts, Section
+from tracert_analysis.report.phrases import fence, hold, leftovers, write
 from tracert_analysis.report.report import Report
+from tracert_analysis.report.sections.life_line import life_line
 from tracert_analysis.report.stories import RowStory
 
 
@@ -17,27 +16,14 @@ def row(story: RowStory, report: Report) -> Section:
 
 def _blocks(story: RowStory, report: Report) -> Iterator[Block]:
     yield Facts(tuple(_facts(story, report)))
-    first, last = report.evidence.first_seq or 0, report.evidence.last_seq or 1
     name = f"row {story.row}"
-
-    def owner(life: Life) -> str:
-        return named([lives.owner_of(life)], report.names)
-
-    drawn = lives.draw(name, story.lives, first, last, report.moment, owner)
-    if drawn:
-        yield Drawing(
-            f"generations of {name}: who had it, its publishes (w) and uses (r)",
-            tuple(drawn),
-            lives.figure(
-                name,
-                story.lives,
-                first,
-                last,
-                report.moment,
-                owner,
-                lambda life: f"{len(life.writes)} publishes, {len(life.reads)} uses",
-            ),
-        )
+    yield from life_line(
+        f"generations of {name}: who had it, its publishes (w) and uses (r)",
+        name,
+        story.lives,
+        report,
+        lambda life: f"{len(life.writes)} publishes, {len(life.reads)} uses",
+    )
 
 
 def _facts(story: RowStory, report: Report) -> Iterator[Fact]:

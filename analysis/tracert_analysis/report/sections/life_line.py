@@ -1,0 +1,24 @@
+"""The lives of a page, or the generations of a row, drawn between the first and the last event."""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from tracert_analysis.report.document import Drawing
+from tracert_analysis.report.drawings import lives
+from tracert_analysis.report.facts import Life
+from tracert_analysis.report.phrases import named
+from tracert_analysis.report.report import Report
+
+
+def life_line(
+    about: str, name: str, drawn: Sequence[Life], report: Report, touched: Callable[[Life], str]
+) -> Iterator[Drawing]:
+    """One drawing, none without a life; `touched` says in a few words what was done in one."""
+    first, last = report.evidence.first_seq or 0, report.evidence.last_seq or 1
+
+    def owner(life: Life) -> str:
+        return named([lives.owner_of(life)], report.names)
+
+    lines = lives.draw(name, drawn, first, last, report.moment, owner)
+    if lines:
+        figure = lives.figure(name, drawn, first, last, report.moment, owner, touched)
+        yield Drawing(about, tuple(lines), figure)
