@@ -24,7 +24,10 @@ def connection(tmp_path: Path) -> duckdb.DuckDBPyConnection:
     history.publish(COMPUTE, 0, 1, [(5, 1), (6, 1)])
     history.forward(COMPUTE, use(0, 1, 0, 5))
     history.copy(COMPUTE, [[5, 1, 1, 3]], [[7, 1, 0, 2]])
-    history.forward(COMPUTE, writes=[[7, 1, 3, 4]], **{"class": "rows"})
+    stored = history.forward(COMPUTE, writes=[[7, 1, 3, 4]], **{"class": "rows"})
+    history.event(
+        "snapshot_save", snapshot=1, request=3, launch=stored.launch, positions=3, ranges=[[7, 96, 128]]
+    )
     history.moved("offload", COMPUTE, [(2, 7, 1)])
     history.clear(COMPUTE, [[7, 1, 0, 1]])
     history.moved("load", COMPUTE, [(2, 6, 1)])
@@ -33,14 +36,14 @@ def connection(tmp_path: Path) -> duckdb.DuckDBPyConnection:
 
 def test_one_row_a_launch_and_run_of_positions(connection: duckdb.DuckDBPyConnection) -> None:
     """Rows of the block table page by page, extents as they are, a copy and a load with their source."""
-    columns = 'launch, page, first, "end", class, source_page, source_first, source_seq IS NOT NULL'
+    columns = 'launch, page, first, "end", class, source_page, source_first, source_seq IS NOT NULL, request'
     assert [
-        (3, 5, 0, 4, "kv", None, None, False),
-        (3, 6, 0, 1, "kv", None, None, False),
-        (4, 7, 0, 2, "copy", 5, 1, True),
-        (5, 7, 3, 4, "rows", None, None, False),
-        (7, 7, 0, 1, "zero", None, None, False),
-        (8, 6, 0, 4, "host", 7, 0, True),
+        (3, 5, 0, 4, "kv", None, None, False, 1),
+        (3, 6, 0, 1, "kv", None, None, False, 1),
+        (4, 7, 0, 2, "copy", 5, 1, True, None),
+        (5, 7, 3, 4, "rows", None, None, False, 3),
+        (7, 7, 0, 1, "zero", None, None, False, None),
+        (8, 6, 0, 4, "host", 7, 0, True, None),
     ] == connection.execute(
         f"SELECT {columns} FROM byte_write WHERE life > 0 ORDER BY launch, page"
     ).fetchall()

@@ -37,6 +37,24 @@ def test_launch(tmp_path: Path) -> None:
     )
 
 
+def test_since_when_the_host_knows_that_a_launch_has_finished(tmp_path: Path) -> None:
+    """By a fence behind it or behind a later one, also one that another stream had waited for; null for never."""
+    history = History()
+    history.publish(TRANSFER, 0, 1, [(5, 1)])
+    history.order(TRANSFER, COMPUTE)
+    history.forward(COMPUTE)
+    history.forward(COMPUTE)
+    behind = history.record(COMPUTE)
+    history.forward(COMPUTE)
+    passed = history.passed(behind)
+    history.forward(TRANSFER)
+    synced = history.sync(TRANSFER)
+    history.sync(TRANSFER)
+    assert [(1, passed), (2, passed), (3, passed), (4, None), (5, synced)] == rows(
+        history, tmp_path, "SELECT launch, learnt_seq FROM launch ORDER BY launch"
+    )
+
+
 def test_launch_without_progress_words(tmp_path: Path) -> None:
     """Whether it ran is not known."""
     history = History()

@@ -49,11 +49,11 @@ SELECT
     CASE
         WHEN r.mode = 'read' OR u.start < c.index * w.page_size THEN 0
         ELSE u.start - c.index * w.page_size
-    END,
+    END::BIGINT,
     CASE
         WHEN r.mode = 'read' AND u.covers = 'page' OR u.end >= (c.index + 1) * w.page_size THEN w.page_size
         ELSE u.end - c.index * w.page_size
-    END,
+    END::BIGINT,
     u.covers, u.row, u.generation, c.index, u.request, 'row', r.certain, NULL
 FROM reached AS r
 JOIN row_content AS c ON r.content = c.content
@@ -68,13 +68,13 @@ END
 UNION ALL
 SELECT
     x.seq, x.launch, CASE WHEN x.launch IS NOT NULL THEN x.stream END,
-    CASE WHEN x.launch IS NOT NULL THEN x.ordinal END, x.mode, x.page, x.life, x.first, x.end,
-    'valid', NULL, NULL, NULL, NULL, x.source, true, x.actor
+    CASE WHEN x.launch IS NOT NULL THEN x.ordinal END, x.mode, x.page, x.life, x.first::BIGINT,
+    x.end::BIGINT, 'valid', NULL, NULL, NULL, NULL, x.source, true, x.actor
 FROM _extent AS x
 UNION ALL
 SELECT
     e.seq, e.launch, e.stream, e.ordinal, 'write',
     unnest(range(least(coalesce(e.page_count, 0), coalesce(w.kv_pages, 0), 16777216)::BIGINT)), 0,
-    0, w.page_size, 'page', NULL, NULL, NULL, NULL, 'clear', true, NULL
+    0, w.page_size::BIGINT, 'page', NULL, NULL, NULL, NULL, 'clear', true, NULL
 FROM event AS e, _window AS w
 WHERE e.kind = 'clear' AND e.all AND e.launch IS NOT NULL AND e.stream IS NOT NULL AND e.ordinal IS NOT NULL;

@@ -1,3 +1,11 @@
+-- What the host knows of each stream, and since when: a later fence tells of an earlier one, too.
+CREATE TABLE _learnt (stream USMALLINT, ordinal UBIGINT, seq UBIGINT);
+
+INSERT INTO _learnt
+SELECT stream, ordinal, min(from_seq)
+FROM (SELECT from_seq, generate_subscripts(clock, 1) - 1 AS stream, unnest(clock) AS ordinal FROM _host)
+GROUP BY stream, ordinal;
+
 -- Fences: where each was recorded, which streams waited for it, and when the host learned that it had passed. One
 -- row a fence and wait.
 CREATE TABLE fence (
@@ -31,18 +39,12 @@ WITH
         SELECT e.seq, e.stream, r.record_seq FROM event AS e
         ASOF JOIN recorded AS r ON e.fence = r.fence AND e.seq > r.record_seq
         WHERE e.kind = 'fence_wait' AND e.record_seq IS NULL
-    ),
-    -- What the host knows of each stream, and since when: a later fence tells of an earlier one, too.
-    known AS (
-        SELECT stream, ordinal, min(from_seq) AS from_seq
-        FROM (SELECT from_seq, generate_subscripts(clock, 1) - 1 AS stream, unnest(clock) AS ordinal FROM _host)
-        GROUP BY stream, ordinal
     )
 SELECT
     r.fence, r.stream, r.ordinal, r.record_seq, w.wait_seq, w.wait_stream,
     -- What the host knew before the record, it knows at the record; `greatest` would pass over a null.
-    CASE WHEN k.from_seq < r.record_seq THEN r.record_seq ELSE k.from_seq END
+    CASE WHEN k.seq < r.record_seq THEN r.record_seq ELSE k.seq END
 FROM recorded AS r
 LEFT JOIN waited AS w USING (record_seq)
-ASOF LEFT JOIN known AS k ON r.stream = k.stream AND r.ordinal <= k.ordinal
+ASOF LEFT JOIN _learnt AS k ON r.stream = k.stream AND r.ordinal <= k.ordinal
 ORDER BY r.record_seq, w.wait_seq;

@@ -33,7 +33,9 @@ CREATE TABLE launch (
     -- For every stream (clock[stream + 1]) the highest ordinal that is done before this launch starts.
     clock UBIGINT[],
     -- finished, running or waiting, from the stream's progress words; null when these are missing.
-    state VARCHAR
+    state VARCHAR,
+    -- Event since which the host knows that it has finished; null when it never learned.
+    learnt_seq UBIGINT
 );
 
 INSERT INTO launch
@@ -45,7 +47,8 @@ SELECT
         WHEN e.ordinal <= p.finished THEN 'finished'
         WHEN e.ordinal <= p.started THEN 'running'
         WHEN p.stream IS NOT NULL THEN 'waiting'
-    END
+    END,
+    k.seq
 FROM (
     FROM event
     WHERE kind IN ('launch', 'publish', 'copy', 'clear', 'offload', 'load')
@@ -54,4 +57,5 @@ FROM (
 ASOF LEFT JOIN _segment AS s ON e.stream = s.stream AND e.seq >= s.from_seq
 LEFT JOIN (SELECT seq, row, generation FROM _use WHERE alone) AS u ON e.seq = u.seq
 LEFT JOIN stream_state AS p ON e.stream = p.stream
+ASOF LEFT JOIN _learnt AS k ON e.stream = k.stream AND e.ordinal <= k.ordinal
 ORDER BY e.seq;
