@@ -4,7 +4,7 @@ A second schema holds that history and everything that follows from it; the dump
 are.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from tracert_analysis import library
 from tracert_analysis.clocks import order_launches
@@ -20,10 +20,13 @@ SCHEMA = "counterfactual"
 LEFT = "SELECT code FROM finding WHERE class <> 'symptom'"
 
 
-def checked_again(dump: Dump, statements: Sequence[str]) -> list[str]:
+def checked_again(
+    dump: Dump, statements: Sequence[str], looked: Callable[[], None] | None = None
+) -> list[str]:
     """The codes of the findings that are left when `statements` have made another `event` in an empty schema.
 
     They name the dump's own tables as `main.event`. Symptoms don't count: what was seen stays in the history.
+    `looked` is called where the tables that the statements made are still there.
     """
     connection = dump.connection
     own = schema(dump)
@@ -33,6 +36,8 @@ def checked_again(dump: Dump, statements: Sequence[str]) -> list[str]:
         connection.execute(f"SET search_path = '{SCHEMA},{own}'")
         for statement in statements:
             connection.execute(of_dump(statement, own))
+        if looked is not None:
+            looked()
         connection.execute(library.text("tables", "_clocks"))
         order_launches(connection)
         library.create_state(connection)

@@ -3,14 +3,15 @@
 A call belongs to a place in the code, not to one launch: a fence is added behind every launch of the
 earlier act's kernel and stream, and a wait before the next launch of the later act's stream. Where the host
 went ahead, it is made to wait for a fence. Where bytes are wrong, it is a clear before the first use of the
-page, or a kernel that loads no more than is valid; a clear that came too late is moved there. Where no such
-act repairs anything, that is said.
+page, or a kernel that loads no more than is valid; a clear that came too late is moved there. A block of the
+workspace that was kept is given back (`given_back`). Where no such act repairs anything, that is said.
 """
 
 from typing import NamedTuple
 
 from tracert_analysis.load import Dump
 from tracert_analysis.report.again import EVENTS_MAX, checked_again, of_dump, schema, what_is_left
+from tracert_analysis.report.given_back import given_back
 from tracert_analysis.report.questions import Row
 
 BYTES = ("TR301", "TR302")
@@ -194,7 +195,7 @@ NO_CALL = {
     "mapping": "no fence and no clear would have helped: what must change is what the row names, or how far "
     "the launch follows it",
     "content": "no fence and no clear would have helped: what must change is which bytes are taken for whose",
-    "resource": "no fence and no clear would have helped: what must change is what is kept, or planned",
+    "resource": "not checked: no block of the workspace is known to be in the way",
     "symptom": "the history tells of no cause, so there is nothing to add to it",
     "TR303": "no fence and no clear would have helped: the copy must be launched whole, and before its "
     "source changes or is let go",
@@ -238,6 +239,8 @@ def counterfactual(dump: Dump, findings: list[Row]) -> str | None:
     broken = _count(dump, BROKEN)
     if root["code"] in BYTES:
         return _bytes(dump, broken)
+    if root["code"] == "TR701":
+        return given_back(dump, broken, root) or NO_CALL["resource"]
     if _count(dump, LACKING):
         calls = _count(dump, CALLS)
         times = "once" if calls == 1 else f"in all {calls} places where this code runs"

@@ -161,11 +161,17 @@ class LiveBlock:
     launch: int
     kernel: str | None
     phase: str | None
+    step: int | None
+    state: str | None
+    """Of the launch at the end: finished, running, waiting."""
     request_id: str | None
     offset: int
     nbytes: int
     age: int
     seq: int
+    """Event that took it."""
+    free_seq: int | None
+    """Event that gave it back after all."""
 
 
 @dataclass(frozen=True, slots=True)

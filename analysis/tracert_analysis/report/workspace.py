@@ -15,7 +15,8 @@ from tracert_analysis.report.stories import LiveBlock, WorkspaceStory
 CODE = "TR701"
 
 BLOCKS = """
-SELECT w.launch, l.kernel, l.phase, w."offset", w.bytes, w.capacity, w.alloc_seq, (
+SELECT w.launch, l.kernel, l.phase, l.step, l.state, w."offset", w.bytes, w.capacity, w.alloc_seq,
+    w.free_seq, (
         SELECT any_value(r.id) FROM event t JOIN request r ON r.request = t.request
         WHERE t.kind = 'transaction' AND t.op = 'begin' AND t.transaction = w.launch
     ) AS request_id
@@ -61,11 +62,14 @@ def workspace_story(
             launch=row["launch"],
             kernel=row["kernel"],
             phase=row["phase"],
+            step=row["step"],
+            state=row["state"],
             request_id=row["request_id"],
             offset=row["offset"],
             nbytes=row["bytes"],
             age=act.launch - row["launch"],
             seq=row["alloc_seq"],
+            free_seq=row["free_seq"],
         )
         for row in told.rows
         if row["launch"] != act.launch

@@ -47,7 +47,7 @@ def test_a_block_that_outlives_its_launch(ring: Ring, told: Read) -> None:
     settled = ring.settle(first)
     second = ring.launch((300, 100))
     ring.free(second, 300, 100)
-    ring.settle(second)
+    last = ring.settle(second)
     (finding,) = told(ring.history)
     assert {
         "code": "TR701",
@@ -56,9 +56,9 @@ def test_a_block_that_outlives_its_launch(ring: Ring, told: Read) -> None:
         "class": "resource",
         "confidence": "proven",
         "sentence": (
-            f"the workspace block of 100 bytes at 200, taken by launch {first.launch} (forward) on compute "
-            f"at event {first.seq - 1}, is not given back when the launch has ended, at event {settled}, and "
-            "still live 1 launches later"
+            f"launch {first.launch} (forward) on compute, in step 1, took the workspace block of 100 bytes at "
+            f"200 at event {first.seq - 1}, and had not given it back when it had ended, by event {settled}, "
+            f"nor by the last event, {last}"
         ),
         "resource_kind": "workspace",
         "resource_id": 200,
@@ -75,7 +75,7 @@ def test_a_block_given_back_too_late(ring: Ring, told: Read) -> None:
     freed = ring.free(first, 0, 200)
     (finding,) = told(ring.history)
     assert ("TR701", settled) == (finding["code"], finding["seq"])
-    assert finding["sentence"].endswith(f", but at event {freed}")
+    assert finding["sentence"].endswith(f", but only at event {freed}")
 
 
 def test_a_launch_without_room(ring: Ring, told: Read) -> None:
@@ -92,8 +92,8 @@ def test_a_launch_without_room(ring: Ring, told: Read) -> None:
         "confidence": "observed",
         "sentence": (
             f"launch {second.launch} (forward) on compute needs 600 bytes of the workspace in one piece, and "
-            "the largest room is 500, though 900 of 1000 are free; the oldest live block, 100 bytes at 400, "
-            f"is of launch {first.launch}, 1 launches ago"
+            "the largest room is 500, though 900 of 1000 are free; the oldest block that is live, 100 bytes at "
+            f"400, was taken at event {first.seq - 1} by launch {first.launch} (forward), in step 1"
         ),
         "resource_id": 400,
         "launch": second.launch,

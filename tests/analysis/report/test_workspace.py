@@ -43,8 +43,14 @@ def test_what_is_live_and_whose_it_is(starved: Dump) -> None:
     story = told["workspace"]
     assert (5, 1000, 750, 700) == tuple(story[name] for name in ("launch", "capacity", "planned", "room"))
     (block,) = story["live"]
-    assert (3, "forward", "prefill", "cold", 200, 100, 2) == tuple(
-        block[name] for name in ("launch", "kernel", "phase", "request_id", "offset", "nbytes", "age")
+    assert (3, "forward", "prefill", 1, "cold", 200, 100, 2, None) == tuple(
+        block[name]
+        for name in ("launch", "kernel", "phase", "step", "request_id", "offset", "nbytes", "age", "free_seq")
+    )
+    text = " ".join(render(build(starved)).split())
+    assert (
+        f"taken at seq {block['seq']} by launch 3 (forward, prefill, step 1, for cold), finished at the"
+        in text
     )
     assert (told["verdict"]["code"], told["verdict"]["confidence"]) == ("TR701", "observed")
 
@@ -55,6 +61,44 @@ def test_the_mask_is_named_as_one(starved: Dump) -> None:
     assert "only masks" in text
     assert "launch 3 (4 positions in a row) planned 300 bytes" in text
     assert build(starved).verdict.fix[0].startswith("Give a launch's scratch back where its scope ends")
+
+
+def test_given_back_it_would_have_fitted(starved: Dump) -> None:
+    """Room is reckoned without the block, and every rule checked again; the dump stays as it was."""
+    report = build(starved)
+    assert report.verdict.counterfactual == (
+        f"with the 100 bytes at 200 given back when launch 3 had ended, before event {report.verdict.seq}, "
+        "and every rule checked again, all 2 findings are gone; launch 5 then finds 1000 bytes in one piece "
+        "for its 750"
+    )
+    assert build(starved) == report
+
+
+def test_what_giving_back_does_not_repair(tmp_path: Path) -> None:
+    """Of two blocks one is another launch's, still running; and a plan may be larger than all there is."""
+    told = []
+    for nbytes, kept in ((950, True), (750, False), (1200, True)):
+        history = History()
+        history.clear(COMPUTE)
+        history.sync()
+        ring = Ring(history)
+        first = ring.launch((200, 100))
+        if kept:
+            ring.settle(first)
+        ring.launch((0, 100))
+        ring.plan(nbytes, room=700)
+        waits = ring.launch()
+        history.progress[COMPUTE] = (waits.ordinal, waits.ordinal - 1)
+        history.error(COMPUTE)
+        told.append(str(build(history.read(tmp_path)).verdict.counterfactual))
+    assert told[0].endswith(
+        "1 of 2 findings is left: TR701; launch 4 then finds 900 bytes in one piece for its 950"
+    )
+    assert "the 100 bytes at 200 of launch 2 given back before event" in told[1]
+    assert told[1].endswith("the finding is gone; launch 4 then finds 900 bytes in one piece for its 750")
+    assert told[2].endswith(
+        "1 of 2 findings is left: TR701; launch 4 then finds 900 bytes in one piece for its 1200"
+    )
 
 
 def test_the_pages_are_acquitted(starved: Dump) -> None:
@@ -82,6 +126,10 @@ def test_pages_with_a_past_are_not_acquitted_as_new(tmp_path: Path) -> None:
         history.give_back(pages, f"request:{request}")
     report = build(history.read(tmp_path))
     assert (report.verdict.code, report.verdict.launch) == ("TR701", launched.launch)
+    assert report.verdict.counterfactual == (
+        f"no block given back would have helped: launch {launched.launch} planned 1200 bytes, and the whole "
+        "workspace has 1000"
+    )
     assert not any("first life" in item.why or "nobody had written" in item.why for item in report.acquitted)
 
 

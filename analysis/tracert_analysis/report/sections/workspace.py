@@ -41,9 +41,12 @@ def _facts(story: WorkspaceStory) -> Iterator[Fact]:
 
 
 def _live(block: LiveBlock) -> str:
-    named = f", for {block.request_id}" if block.request_id else ""
-    what = f"{block.kernel} {block.phase or ''}".strip() if block.kernel else "unnamed"
-    return (
-        f"{block.nbytes} bytes at {block.offset}: launch {block.launch} ({what}{named}), "
-        f"{block.age} launches old, taken at seq {block.seq}"
-    )
+    step = f"step {block.step}" if block.step is not None else None
+    whose = f"for {block.request_id}" if block.request_id else None
+    told = ", ".join(filter(None, (block.kernel or "unnamed", block.phase, step, whose)))
+    if block.free_seq is not None:
+        end = f", given back at seq {block.free_seq}"
+    else:
+        end = f", {block.state} at the end, and never given back" if block.state else ", never given back"
+    by = f"taken at seq {block.seq} by launch {block.launch} ({told})"
+    return f"{block.nbytes} bytes at {block.offset}: {by}{end}"

@@ -17,7 +17,10 @@ WITH
     starved_beside AS (
         SELECT s.seq, count(b.launch) AS blocks, coalesce(sum(b.bytes), 0)::UBIGINT AS live,
             arg_min(
-                {'launch': b.launch, 'stream': b.stream, 'offset': b.offset, 'bytes': b.bytes, 'seq': b.alloc_seq},
+                {
+                    'launch': b.launch, 'stream': b.stream, 'kernel': b.kernel, 'step': b.step, 'offset': b.offset,
+                    'bytes': b.bytes, 'seq': b.alloc_seq
+                },
                 b.alloc_seq
             ) AS oldest
         FROM starved AS s
@@ -37,19 +40,18 @@ WITH
         FROM blocks AS b JOIN settled AS s ON s.seq > b.seq AND s.step >= b.step
         GROUP BY ALL HAVING b.free_seq IS NULL OR b.free_seq > min(s.seq)
     ),
-    last_launch AS (SELECT max(launch) AS launch FROM launch),
     broken AS (
         SELECT
             o.settled_seq AS seq, false AS waits, o.launch, o.stream, o.launch AS other_launch,
             o.stream AS other_stream, o.alloc_seq AS other_seq, o.offset,
-            'the workspace block of ' || o.bytes || ' bytes at ' || o.offset || ', taken by '
-            || _launch_named(o.launch, o.kernel, n.name) || ' at event ' || o.alloc_seq
-            || ', is not given back when the launch has ended, at event ' || o.settled_seq
+            _launch_named(o.launch, o.kernel, n.name) || ', in step ' || o.step || ', took the workspace block of '
+            || o.bytes || ' bytes at ' || o.offset || ' at event ' || o.alloc_seq
+            || ', and had not given it back when it had ended, by event ' || o.settled_seq
             || CASE
-                WHEN o.free_seq IS NULL THEN ', and still live ' || (z.launch - o.launch) || ' launches later'
-                ELSE ', but at event ' || o.free_seq
+                WHEN o.free_seq IS NULL THEN ', nor by the last event, ' || z.last_seq
+                ELSE ', but only at event ' || o.free_seq
             END AS sentence
-        FROM outlived AS o JOIN _stream AS n USING (stream), last_launch AS z
+        FROM outlived AS o JOIN _stream AS n USING (stream), _window AS z
         UNION ALL
         SELECT
             s.seq, true, s.launch, s.stream, b.oldest.launch, b.oldest.stream, b.oldest.seq, b.oldest.offset,
@@ -63,9 +65,9 @@ WITH
             END
             || CASE
                 WHEN b.blocks > 0
-                    THEN '; the oldest live block, ' || b.oldest.bytes || ' bytes at ' || b.oldest.offset
-                        || ', is of launch ' || b.oldest.launch || ', ' || (s.launch - b.oldest.launch)
-                        || ' launches ago'
+                    THEN '; the oldest block that is live, ' || b.oldest.bytes || ' bytes at ' || b.oldest.offset
+                        || ', was taken at event ' || b.oldest.seq || ' by launch ' || b.oldest.launch
+                        || coalesce(' (' || b.oldest.kernel || ')', '') || coalesce(', in step ' || b.oldest.step, '')
                 ELSE ''
             END
         FROM starved AS s JOIN starved_beside AS b USING (seq) JOIN _stream AS n USING (stream)

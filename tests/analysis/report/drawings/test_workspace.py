@@ -5,8 +5,8 @@ from tracert_analysis.report.drawings.workspace import figure
 from tracert_analysis.report.stories import LiveBlock, WorkspaceStory
 
 BLOCKS = (
-    LiveBlock(3, "forward", "prefill", "cold", 200, 100, 2, 20),
-    LiveBlock(4, None, None, None, 900, 100, 1, 30),
+    LiveBlock(3, "forward", "prefill", 1, "finished", "cold", 200, 100, 2, 20, None),
+    LiveBlock(4, None, None, None, None, None, 900, 100, 1, 30, None),
 )
 
 
@@ -32,7 +32,14 @@ def test_without_a_size_there_is_no_figure() -> None:
 def test_sizes_that_cannot_be_stay_within_the_ring() -> None:
     """A damaged history."""
     drawn = figure(
-        WorkspaceStory(5, 10, 10**18, 10**18, (LiveBlock(3, "k", None, None, 10**9, 10**18, 1, 1),), None)
+        WorkspaceStory(
+            5,
+            10,
+            10**18,
+            10**18,
+            (LiveBlock(3, "k", None, None, None, None, 10**9, 10**18, 1, 1, None),),
+            None,
+        )
     )
     assert drawn is not None
     assert all(shape.x + shape.width <= drawn.width for shape in drawn.shapes if isinstance(shape, Box))
