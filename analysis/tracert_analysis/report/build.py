@@ -18,7 +18,7 @@ from tracert_analysis.report.counterfactual import counterfactual
 from tracert_analysis.report.edges import ways
 from tracert_analysis.report.errors import error_fact
 from tracert_analysis.report.facts import Edge, FenceFact, Resource
-from tracert_analysis.report.findings import beside, finding, findings, resource, story
+from tracert_analysis.report.findings import beside, finding, findings, lacks_what_was_kept, resource, story
 from tracert_analysis.report.guards import guard_story
 from tracert_analysis.report.names import names
 from tracert_analysis.report.novelty import novelties
@@ -26,7 +26,16 @@ from tracert_analysis.report.options import bearing
 from tracert_analysis.report.pages import About, page_story
 from tracert_analysis.report.progress import lanes, streams
 from tracert_analysis.report.questions import Questions, Row
-from tracert_analysis.report.report import Access, Confidence, ErrorFact, Evidence, HostAct, Report, Verdict
+from tracert_analysis.report.report import (
+    Access,
+    Confidence,
+    ErrorFact,
+    Evidence,
+    HostAct,
+    Repetition,
+    Report,
+    Verdict,
+)
 from tracert_analysis.report.rerun import reproduce
 from tracert_analysis.report.rows import row_story
 from tracert_analysis.report.scene import Scene, scene
@@ -128,7 +137,24 @@ def _verdict(dump: Dump, scene: Scene, rows: list[Row], query: int, counts: dict
         counterfactual=counterfactual(dump, rows),
         masks=_masks(root["code"]),
         options=bearing(root["code"], _config(dump)),
+        repetition=_repetition(scene),
         query=query,
+    )
+
+
+def _repetition(scene: Scene) -> Repetition | None:
+    if scene.shown is None or scene.shown.why is None:
+        return None
+    row = scene.shown.row
+    return Repetition(
+        number=scene.repetitions.index(row) + 1,
+        of=len(scene.repetitions),
+        visible=row["confidence"] == "observed",
+        seq=row["seq"],
+        resource=resource(row),
+        act=scene.act,
+        missing_edge=scene.edge,
+        consequence=lacks_what_was_kept(row, scene.repetitions[0]),
     )
 
 
@@ -182,7 +208,11 @@ def _which(scene: Scene) -> str | None:
     if scene.shown is None or scene.shown.why is None:
         return None
     number = next(n for n, row in enumerate(scene.repetitions, 1) if row is scene.shown.row)
-    first = f"the first is at seq {scene.repetitions[0]['seq']}"
+    root = scene.repetitions[0]
+    if lacks_what_was_kept(scene.shown.row, root):
+        kept = f"what launch {root['launch']} kept, as is known from seq {root['seq']} on"
+        return f"{scene.shown.why}, beside {kept}"
+    first = f"the first is at seq {root['seq']}"
     return f"number {number} of {len(scene.repetitions)}: {scene.shown.why}; {first}"
 
 

@@ -61,11 +61,26 @@ def story(repetitions: list[Row], chosen: Shown, lacks_order: bool) -> str:
     more = len(repetitions) - 1
     if not more:
         return first
-    what = "The same order is missing" if lacks_order else "The same rule is broken"
-    times = f"{what} {more} more time{'s' if more > 1 else ''}"
+    what = "the same order is missing" if lacks_order else "the same rule is broken"
+    times = f"{first} It is the first of {more + 1} times that {what}"
     if chosen.why is None:
-        return f"{first} {times}."
-    return f"{first} {times}; {chosen.why}, {chosen.row['sentence']}".rstrip(".") + "."
+        return f"{times}."
+    seen = "it visibly went wrong" if chosen.row["confidence"] == "observed" else "it could do harm"
+    at = f"event {chosen.row['seq']}"
+    if lacks_what_was_kept(chosen.row, repetitions[0]):
+        told = f"{first} With that block still live {seen} at {at}, which is told below"
+    else:
+        told = f"{times}; {seen} at number {repetitions.index(chosen.row) + 1} ({at}), which is told below"
+    return f"{told}: {chosen.row['sentence']}".rstrip(".") + "."
+
+
+def lacks_what_was_kept(row: Row, root: Row) -> bool:
+    """Is it no repetition of the verdict: no room for a launch, beside the block that the verdict's kept?"""
+    return (
+        row["class"] == "resource"
+        and row["launch"] != root["launch"] == row["other_launch"]
+        and (row["resource_kind"], row["resource_id"]) == (root["resource_kind"], root["resource_id"])
+    )
 
 
 def beside(causes: Causes, confidence: str) -> str:

@@ -28,6 +28,7 @@ __all__ = [
     "HostAct",
     "Novelty",
     "Query",
+    "Repetition",
     "Report",
     "Reproduce",
     "Resource",
@@ -44,6 +45,30 @@ class Query:
     id: int
     about: str
     sql: str
+
+
+@dataclass(frozen=True, slots=True)
+class Repetition:
+    """Of a verdict that the same kernels repeat on the same streams, the time that the report tells of."""
+
+    number: int
+    """From 2: the verdict is the first."""
+    of: int
+    visible: bool
+    """It visibly went wrong; else it is the first that could do harm."""
+    seq: int
+    resource: Resource
+    act: Act | None
+    """The launch that broke the rule again."""
+    missing_edge: Edge | None
+    consequence: bool = False
+    """It found no room beside what the verdict's launch kept."""
+
+    def __str__(self) -> str:
+        what = str(self.act) if self.act is not None else f"event {self.seq}"
+        did = "went wrong" if self.visible else "could do harm"
+        number = "with that block live" if self.consequence else f"at number {self.number}"
+        return f"it {did} {number}: {what}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +91,8 @@ class Verdict:
     """What only hides it, a sentence each."""
     options: tuple[str, ...] = ()
     """Options that the engine ran with and that bear on it, a sentence each."""
+    repetition: Repetition | None = None
+    """None where the verdict itself is what the report tells of."""
     query: int = 0
 
 
@@ -235,4 +262,9 @@ class Report:
             what = str(verdict.act)
         else:
             what = f"at seq {verdict.seq}"
+        again = verdict.repetition
+        if again is not None:
+            first = "" if again.consequence else f"first of {again.of}; "
+            other = f", {again.resource}" if again.resource != verdict.resource else ""
+            what += f" ({first}{again}{other})"
         return f"tracert: {verdict.code} {verdict.name}: {verdict.resource}: {what}"

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from tracert_analysis.report.as_json import as_json
 from tracert_analysis.report.as_text import render
 from tracert_analysis.report.causes import REPEATED, SAME_ORDER
 
@@ -49,7 +50,16 @@ def test_the_verdict_is_the_first_of_its_kind() -> None:
     made = told(thrice)
     assert made.verdict.seq == made.findings[0].seq
     assert [item.follows for item in made.findings] == [None, REPEATED, REPEATED]
-    assert "The same order is missing 2 more times" in made.verdict.sentence
+    assert (
+        "It is the first of 3 times that the same order is missing; it could do harm at number 3 (event "
+        in (made.verdict.sentence)
+    )
+    assert made.title.endswith(
+        "(first of 3; it could do harm at number 3: launch 7 forward on compute, row 3 (generation 2))"
+    )
+    text = " ".join(render(made).split())
+    assert f"first broken seq {made.verdict.seq}: launch 3 forward" in text
+    assert "missing again launch 6 copy_row (stream 0 legacy, number 3) -> launch 7 forward" in text
     assert "2 more of the same, at seq " in render(made)
     assert made.verdict.counterfactual is not None
     assert "in all 3 places" in made.verdict.counterfactual
@@ -63,7 +73,8 @@ def test_without_a_crash_the_access_that_could_do_harm_is_shown() -> None:
     assert (made.access.request, made.access.row, made.access.generation) == (9, 3, 2)
     assert [entry.left_page for entry in made.rows[0].leftovers] == [6, 7]
     assert made.verdict.confidence == "proven"
-    assert "where the row still named pages that are not meant" in made.verdict.sentence
+    assert made.access.why is not None
+    assert "where the row still named pages that are not meant" in made.access.why
 
 
 def test_after_a_crash_the_access_that_was_running_is_shown(tmp_path: Path) -> None:
@@ -73,7 +84,15 @@ def test_after_a_crash_the_access_that_was_running_is_shown(tmp_path: Path) -> N
     assert (made.access.act.state, made.access.request) == ("running", 9)
     assert made.verdict.seq == made.findings[0].seq
     assert made.verdict.confidence == "observed"
-    assert "where it visibly went wrong, launch " in made.verdict.sentence
+    assert (
+        f"it visibly went wrong at number 3 (event {made.access.act.seq}), which is told below: launch "
+        in (made.verdict.sentence)
+    )
+    again = made.verdict.repetition
+    assert again is not None
+    assert (again.number, again.of, again.visible, again.consequence) == (3, 3, True, False)
+    assert (again.act, again.seq) == (made.access.act, made.access.act.seq)
+    assert as_json(made)["verdict"]["repetition"]["missing_edge"]["call"] == made.verdict.missing_edge.call
 
 
 def test_consequences_are_told_from_other_mistakes(tmp_path: Path) -> None:

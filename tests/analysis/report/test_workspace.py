@@ -72,6 +72,11 @@ def test_given_back_it_would_have_fitted(starved: Dump) -> None:
         "for its 750"
     )
     assert build(starved) == report
+    assert report.title.endswith("(it went wrong with that block live: launch 5 forward on compute)")
+    assert "With that block still live it visibly went wrong at event " in report.verdict.sentence
+    assert report.access is not None
+    assert report.access.why is not None
+    assert report.access.why.startswith("where it visibly went wrong, beside what launch 3 kept")
 
 
 def test_what_giving_back_does_not_repair(tmp_path: Path) -> None:

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 from tracert_analysis.report.document import Fact, Facts, Section, Tone
-from tracert_analysis.report.facts import Edge
+from tracert_analysis.report.facts import Act, Edge
 from tracert_analysis.report.phrases import place
-from tracert_analysis.report.report import ErrorFact, Report
+from tracert_analysis.report.report import ErrorFact, Repetition, Report, Verdict
 
 
 def verdict(report: Report) -> Section:
@@ -20,8 +20,15 @@ def _facts(report: Report) -> Iterator[Fact]:
     yield Fact("verdict", f"{name}confidence: {found.confidence}", (found.query,), tone)
     if report.error is not None:
         yield from _error(report.error)
+    if found.repetition is not None:
+        yield from _repetition(found, found.repetition)
     if found.missing_edge is not None:
         yield from _edge(found.missing_edge)
+        again = found.repetition.missing_edge if found.repetition is not None else None
+        if again is not None:
+            yield Fact(
+                "missing again", f"{place(again.earlier)} -> {place(again.later)}", (again.query,), "bad"
+            )
     for number, fix in enumerate(found.fix):
         yield Fact("fix" if number == 0 else "", f"{number + 1}. {fix}", (), "good")
     for number, mask in enumerate(found.masks):
@@ -32,6 +39,21 @@ def _facts(report: Report) -> Iterator[Fact]:
         yield Fact("counterfactual", found.counterfactual)
     if found.code:
         yield Fact("more", f"tracert explain {found.code}", (), "quiet")
+
+
+def _repetition(found: Verdict, again: Repetition) -> Iterator[Fact]:
+    """Which event broke the rule first, and which one the report tells of: they are one bug."""
+    seen = "; nothing went visibly wrong there" if again.visible else ""
+    yield Fact("first broken", f"seq {found.seq}: {_by(found.act)}, {found.resource}{seen}")
+    same = f"number {again.number} of {again.of} of the same bug: the same kernels on the same streams"
+    if again.consequence:
+        same = "that block was live then"
+    label = "went wrong" if again.visible else "could harm"
+    yield Fact(label, f"seq {again.seq}: {_by(again.act)}, {again.resource}; {same}", (), "bad")
+
+
+def _by(act: Act | None) -> str:
+    return place(act) if act is not None else "the host"
 
 
 def _error(error: ErrorFact) -> Iterator[Fact]:
