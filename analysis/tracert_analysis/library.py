@@ -44,6 +44,7 @@ ACCESS = (
     "_unexplained",
     "_hit",
     "finding",
+    "_last",
 )
 """What launches touched, and in which order."""
 FINDINGS = (
@@ -78,7 +79,8 @@ CLASSES = ("order", "lifetime", "mapping", "content", "resource", "symptom")
 NEEDS = {
     "fence": "FROM _seen WHERE kind = 'fence_record'",
     "workspace": "FROM _seen WHERE kind = 'workspace_alloc'",
-    "_load": "FROM _seen WHERE kind = 'load'",
+    "_moved": "FROM _seen WHERE kind IN ('copy', 'load')",
+    "_saving": "FROM _seen WHERE kind = 'snapshot_save'",
     "_guarded": "FROM _seen WHERE kind = 'guard'",
     "_doubtful": "SELECT 1 FROM _touch UNION ALL SELECT 1 FROM _extent",
     "_met": "FROM _blemish",

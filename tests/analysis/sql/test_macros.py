@@ -92,7 +92,7 @@ def test_last_fence(history: History) -> None:
     assert [(5, 4, 2, COMPUTE, 3, None, None, True)] == rows(history, query)
     history.forward(COMPUTE, writes=[[5, 2, 0, 1]])
     assert [(5, 5, 2, COMPUTE, 3, None, None, False)] == rows(history, query)
-    assert [] == rows(history, "FROM last_fence(20)")
+    assert [(20, 1, 2, True)] == rows(history, "SELECT page, writer, fence, covers FROM last_fence(20)")
 
 
 def test_page_history(history: History) -> None:

@@ -25,9 +25,9 @@ CONTRACT_VIEWS = {
     "finding",
 }
 CONTRACT_MACROS = {
-    "last_owner(page)",
-    "last_writer(page)",
-    "last_fence(page)",
+    "last_owner(page, before := NULL)",
+    "last_writer(page, before := NULL)",
+    "last_fence(page, before := NULL)",
     "page_history(page)",
     "launch_reads(launch)",
     "launch_writes(launch)",
@@ -37,7 +37,7 @@ CONTRACT_MACROS = {
     "what_was_new(launch)",
 }
 ADDED_VIEWS = {"byte_write", "guard_entry"}
-ADDED_MACROS = {"page_bytes(page, before := 4611686018427387904)"}
+ADDED_MACROS = {"page_bytes(page, before := NULL)"}
 
 
 def module(name: str) -> ModuleType:

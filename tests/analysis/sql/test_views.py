@@ -38,7 +38,7 @@ def test_launch(tmp_path: Path) -> None:
 
 
 def test_since_when_the_host_knows_that_a_launch_has_finished(tmp_path: Path) -> None:
-    """By a fence behind it or behind a later one, also one that another stream had waited for; null for never."""
+    """By a fence behind it or a later one, also one that another stream had waited for; null for never."""
     history = History()
     history.publish(TRANSFER, 0, 1, [(5, 1)])
     history.order(TRANSFER, COMPUTE)

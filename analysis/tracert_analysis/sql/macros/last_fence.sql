@@ -1,6 +1,6 @@
--- The first fence that covers the last write of a page: what waits for it, or knows it passed, is ordered after the
--- write. Where none covers it, the last fence before. No row when the writer's stream has no fence, or when it has no
--- stream.
+-- The first fence that covers the last write of a page, at the end or `before` an event: what waits for it, or knows it
+-- passed, is ordered after the write. Where none covers it, the last fence before. No row when the writer's stream has
+-- no fence, or when it has no stream.
 -- * page: The page.
 -- * life: The life that was written last.
 -- * writer: The launch that wrote it last.
@@ -8,23 +8,20 @@
 -- * stream: The stream of the writer and of the fence.
 -- * ordinal: The launch of that stream behind which the fence stands.
 -- * record_seq: Event that recorded it.
--- * wait_seq: Event since which a stream waits for it; null when none does.
+-- * wait_seq: Event since which a stream waits for it; null when none did.
 -- * wait_stream: That stream.
--- * passed_seq: Event since which the host knows that it passed; null when it never learned.
+-- * passed_seq: Event since which the host knows that it passed; null when it had not learned.
 -- * covers: Does it stand behind the write?
-CREATE MACRO last_fence(page) AS TABLE
+CREATE MACRO last_fence(page, before := NULL) AS TABLE
 SELECT
-    w.page, w.life, w.launch AS writer, f.fence, f.stream, f.ordinal, f.record_seq, f.wait_seq, f.wait_stream,
-    f.passed_seq, f.ordinal >= w.ordinal AS covers
+    f._page AS page, f._life AS life, f._launch AS writer, f._fence AS fence, f._stream AS stream, f._behind AS ordinal,
+    f._record_seq AS record_seq, f._wait_seq AS wait_seq, f._wait_stream AS wait_stream, f._passed_seq AS passed_seq,
+    f._covers AS covers
 FROM (
-    SELECT s.page, s.life, l.launch, l.stream, l.ordinal
-    FROM _span AS s JOIN _act AS l ON s.last_seq = l.seq
-    WHERE s.page = page AND s.mode = 'write'
-    ORDER BY s.last_seq DESC LIMIT 1
-) AS w
-JOIN fence AS f ON w.stream = f.stream
-ORDER BY
-    covers DESC,
-    CASE WHEN f.ordinal >= w.ordinal THEN f.record_seq ELSE -f.record_seq::BIGINT END,
-    f.wait_seq
-LIMIT 1;
+    SELECT * FROM (
+        SELECT l.page AS _page, l.life AS _life, l.launch AS _launch, l.stream AS _stream, l.fence AS _fence,
+            l.behind AS _behind, l.record_seq AS _record_seq, l.wait_seq AS _wait_seq, l.wait_stream AS _wait_stream,
+            l.passed_seq AS _passed_seq, l.covers AS _covers
+        FROM _last_fences(before) AS l
+    ) AS _l WHERE _l._page = page AND _l._fence IS NOT NULL
+) AS f;

@@ -1,25 +1,21 @@
--- Who a page was granted to last, and who held it last. One row; from the last facts of the page where the history
--- doesn't reach back to its grant.
+-- Who a page was granted to last, and who held it last: at the end, or `before` an event. One row; at the end from the
+-- last facts of the page where the history doesn't reach back to its grant.
 -- * page: The page.
 -- * life: Its last life.
 -- * owner: Who that life was granted to; null when only the last facts are known.
 -- * holder: Who held it last, and holds it while `until_seq` is null.
 -- * mode: How: read or write; null when only the last facts are known.
 -- * from_seq: Event since which it is held so.
--- * until_seq: Event that gave it back; null while it is held.
+-- * until_seq: Event that gave it back; null while it is held, or when that came only after the event.
 -- * source: history, or page_state where only the last facts are known.
-CREATE MACRO last_owner(page) AS TABLE
-WITH
-    told AS (
-        SELECT p.page, p.life, p.owner, h.holder, h.mode, h.from_seq, h.until_seq, 'history' AS source
-        FROM page_life AS p LEFT JOIN holding AS h ON p.page = h.page AND p.life = h.life
-        WHERE p.page = page AND (p.owner IS NOT NULL OR h.holder IS NOT NULL)
-        ORDER BY p.life DESC, h.from_seq DESC NULLS LAST
-        LIMIT 1
-    ),
-    state AS (
-        SELECT s.page, s.life, NULL AS owner, s.holder, NULL AS mode, s.alloc_seq, s.freed_seq, 'page_state' AS source
-        FROM page_state AS s
-        WHERE s.page = page AND s.holder IS NOT NULL AND NOT EXISTS (FROM told)
-    )
-FROM told UNION ALL FROM state;
+CREATE MACRO last_owner(page, before := NULL) AS TABLE
+SELECT
+    o._page AS page, o._life AS life, o._owner AS owner, o._holder AS holder, o._mode AS mode, o._from_seq AS from_seq,
+    o._until_seq AS until_seq, o._source AS source
+FROM (
+    SELECT * FROM (
+        SELECT l.page AS _page, l.life AS _life, l.owner AS _owner, l.holder AS _holder, l.mode AS _mode,
+            l.from_seq AS _from_seq, l.until_seq AS _until_seq, l.source AS _source
+        FROM _last_owners(before) AS l
+    ) AS _l WHERE _l._page = page
+) AS o;

@@ -1,5 +1,6 @@
--- The launch that wrote a page last, in program order, or the actor that did without one. One row; from the last facts
--- of the page where the history doesn't tell. `page_bytes(page)` says it for each position.
+-- The launch that wrote a page last, in program order, or the actor that did without one: at the end, or `before` an
+-- event. One row; at the end from the last facts of the page where the history doesn't tell. `page_bytes(page)` says it
+-- for each position.
 -- * page: The page.
 -- * life: The life in which it was written; 0 for the clear of the whole arena.
 -- * launch: The launch; null where an actor wrote without one.
@@ -8,44 +9,23 @@
 -- * ordinal: Its number within the stream.
 -- * kernel: Name of its kernel.
 -- * row: The row through which it found the page; null for explicit extents.
--- * request: The request that had the row.
+-- * request: The request that had the row; null where several had.
 -- * state: finished, running or waiting at the end.
 -- * source: history, or page_state where only the last facts are known.
 -- * first: First position that it wrote; null from page_state.
 -- * end: Position behind the last one; null from page_state.
 -- * class: What it put there: kv, rows, zero, copy or host; null from page_state.
 -- * actor: host or external:NAME, where no launch wrote it; null for a launch.
-CREATE MACRO last_writer(page) AS TABLE
-WITH
-    written AS (
-        SELECT s.page, s.life, s.last_seq AS seq FROM _span AS s WHERE s.page = page AND s.mode = 'write'
-        UNION ALL
-        SELECT page, 0, e.seq FROM event AS e WHERE e.kind = 'clear' AND e.all AND page < e.page_count
-    ),
-    latest AS (SELECT w.page, w.life, w.seq FROM written AS w ORDER BY w.seq DESC LIMIT 1),
-    told AS (
-        SELECT
-            w.page, w.life, l.launch, l.seq, l.on_stream AS stream,
-            CASE WHEN l.launch IS NOT NULL THEN l.ordinal END AS ordinal,
-            CASE WHEN l.launch IS NOT NULL THEN l.kernel END AS kernel, t.row, n.request, l.state,
-            'history' AS source,
-            (SELECT min(b.first) FROM byte_write AS b WHERE b.page = page AND b.seq = w.seq) AS first,
-            (SELECT max(b.end) FROM byte_write AS b WHERE b.page = page AND b.seq = w.seq) AS "end",
-            (SELECT min(b.class) FROM byte_write AS b WHERE b.page = page AND b.seq = w.seq) AS class,
-            o.actor
-        FROM latest AS w
-        JOIN _act AS l ON w.seq = l.seq
-        LEFT JOIN _outside AS o ON w.seq = o.seq
-        LEFT JOIN _touch AS t
-            ON w.page = t.page AND w.life = t.life AND t.mode = 'write' AND t.stream = l.stream AND t.last_seq = w.seq
-        LEFT JOIN _tenancy AS n ON t.row = n.row AND t.generation = n.generation
-        LIMIT 1
-    ),
-    state AS (
-        SELECT
-            s.page, s.writer_life, s.writer, s.writer_seq, s.writer_stream, NULL, NULL, NULL, NULL, NULL,
-            'page_state' AS source, NULL, NULL, NULL, NULL
-        FROM page_state AS s
-        WHERE s.page = page AND s.writer IS NOT NULL AND NOT EXISTS (FROM told)
-    )
-FROM told UNION ALL FROM state;
+CREATE MACRO last_writer(page, before := NULL) AS TABLE
+SELECT
+    w._page AS page, w._life AS life, w._launch AS launch, w._seq AS seq, w._stream AS stream, w._ordinal AS ordinal,
+    w._kernel AS kernel, w._row AS row, w._request AS request, w._state AS state, w._source AS source,
+    w._first AS first, w._end AS "end", w._class AS class, w._actor AS actor
+FROM (
+    SELECT * FROM (
+        SELECT l.page AS _page, l.life AS _life, l.launch AS _launch, l.seq AS _seq, l.stream AS _stream,
+            l.ordinal AS _ordinal, l.kernel AS _kernel, l.row AS _row, l.request AS _request, l.state AS _state,
+            l.source AS _source, l.first AS _first, l.end AS _end, l.class AS _class, l.actor AS _actor
+        FROM _last_writes(before) AS l
+    ) AS _l WHERE _l._page = page
+) AS w;

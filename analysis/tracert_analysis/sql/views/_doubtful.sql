@@ -93,8 +93,7 @@ WITH RECURSIVE
             )
     ),
     passed_on AS (
-        SELECT source_page, source_life, source_seq, page, life, seq FROM byte_write
-        WHERE class IN ('copy', 'host') AND source_seq IS NOT NULL
+        SELECT source_page, source_life, source_seq, page, life, seq FROM _moved WHERE source_seq IS NOT NULL
     ),
     begun AS (
         SELECT page, life, first_seq AS seq FROM unclear
