@@ -45,6 +45,7 @@ ACCESS = (
     "_hit",
     "finding",
     "_last",
+    "page_last",
 )
 """What launches touched, and in which order."""
 FINDINGS = (

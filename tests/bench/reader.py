@@ -3,7 +3,8 @@
 Each measurement is a process of its own, imports included; wall time, processor time and the most memory it
 held. Two dumps: a sound one, and one whose new rows are published without order. Of that the clocks, which
 say what is ordered: events a second of processor time, from the table of events to the tables of clocks;
-3,000,000 is what they must reach.
+3,000,000 is what they must reach. And what a question costs once the history is loaded: owner, writer and
+fence of one page, which must be told within 50 ms, and of all pages, within 500 ms.
 """
 
 import json
@@ -52,6 +53,29 @@ for _ in range({repeats}):
     taken.append(time.process_time() - start)
 print(json.dumps([dump.evidence.events, taken]))
 """
+_QUESTIONS = """
+import json, statistics, time
+from tracert_analysis.load import open_dump
+dump = open_dump({path!r})
+taken = {{}}
+for what, query in {questions!r}.items():
+    times = []
+    for _ in range({repeats}):
+        start, started = time.perf_counter(), time.process_time()
+        dump.connection.execute(query).fetchall()
+        times.append((time.perf_counter() - start, time.process_time() - started))
+    taken[what] = [statistics.median(column) for column in zip(*times)]
+print(json.dumps(taken))
+"""
+QUESTIONS = {
+    "owner of a page": "FROM last_owner(17)",
+    "writer of a page": "FROM last_writer(17)",
+    "fence of a page": "FROM last_fence(17)",
+    "all three of a page": "FROM page_last WHERE page = 17",
+    "all three of all pages": "FROM page_last",
+    "bytes of a page": "FROM page_bytes(17)",
+    "writer of a page before an event": "FROM last_writer(17, before := 500000)",
+}
 
 
 class OnLegacy(Serving):
@@ -71,6 +95,7 @@ def run(console: Console) -> dict[str, Any]:
     """Measure, print, and return the figures."""
     figures: dict[str, Any] = {}
     clocks: dict[str, float] = {}
+    questions: dict[str, dict[str, list[float]]] = {}
     with tempfile.TemporaryDirectory() as folder:
         for name, kind in (("sound", Serving), ("faulty", OnLegacy)):
             path = Path(folder) / f"{name}.jsonl"
@@ -83,6 +108,7 @@ def run(console: Console) -> dict[str, Any]:
                     **{key: round(statistics.median(one[key] for one in costs), 2) for key in costs[0]},
                 }
             clocks[name] = events_a_second(path)
+            questions[name] = answers(path)
     table = Table("dump", "events", "MB", "seconds", "processor s", "peak MB")
     for name, row in figures.items():
         table.add_row(name, *(str(row[key]) for key in ("events", "mb", "seconds", "cpu_seconds", "peak_mb")))
@@ -90,7 +116,22 @@ def run(console: Console) -> dict[str, Any]:
     for name, speed in clocks.items():
         console.print(f"clocks of the {name} dump: {speed / 1e6:.1f} M events a second of processor time")
         figures[f"{name} clocks"] = {"events_a_second": round(speed)}
+    table = Table("asked of a loaded history", "dump", "ms", "processor ms")
+    for name, taken in questions.items():
+        for what, seconds in taken.items():
+            wall, processor = (round(1000 * one, 1) for one in seconds)
+            table.add_row(what, name, str(wall), str(processor))
+            figures[f"{name}: {what}"] = {"ms": wall, "cpu_ms": processor}
+    console.print(table)
     return figures
+
+
+def answers(path: Path) -> dict[str, list[float]]:
+    """What each question takes once a dump is loaded: wall and processor seconds."""
+    program = _QUESTIONS.format(path=str(path), questions=QUESTIONS, repeats=2 * REPEATS + 1)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    found: dict[str, list[float]] = json.loads(done.stdout.splitlines()[-1])
+    return found
 
 
 def events_a_second(path: Path) -> float:

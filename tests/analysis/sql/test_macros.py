@@ -95,6 +95,23 @@ def test_last_fence(history: History) -> None:
     assert [(20, 1, 2, True)] == rows(history, "SELECT page, writer, fence, covers FROM last_fence(20)")
 
 
+def test_page_last(history: History) -> None:
+    """Owner, writer and fence of every page: written, never written, of an owner that the history lost."""
+    history.states.append(
+        {"kind": "page_state", "page": 9, "life": 4, "state": "held", "holder": "request:7", "alloc_seq": 3,
+         "writer": 33, "writer_stream": 1, "writer_seq": 44, "writer_life": 3}
+    )  # fmt: skip
+    history.forward(TRANSFER, writes=[[6, 1, 2, 4]])
+    columns = 'page, life, owner, holder, writer, writer_life, writer_row, first, "end", class, fence, covers'
+    assert [
+        (5, 2, "request:2", "prefix:1", 4, 2, 0, 3, 4, "kv", 2, True),
+        (6, 1, "request:2", "request:2", 5, 1, None, 2, 4, "kv", 1, False),
+        (9, 4, None, "request:7", 1, 0, None, 0, 4, "zero", 2, True),
+        (20, None, None, None, 1, 0, None, 0, 4, "zero", 2, True),
+    ] == rows(history, f"SELECT {columns} FROM page_last WHERE page IN (5, 6, 9, 20) ORDER BY page")
+    assert [(32, 32)] == rows(history, "SELECT count(*), count(DISTINCT page) FROM page_last")
+
+
 def test_page_history(history: History) -> None:
     """All of it, in order; launches of a run on one stream are one line."""
     history.copy(TRANSFER, [[5, 2, 0, 4]], [[6, 1, 0, 4]])
