@@ -20,8 +20,8 @@ setup(
         ),
         Extension(
             "tracert_analysis._events",
-            [f"{NATIVE}/{name}.c" for name in ("events", "reader", "value", "json", "column", "arrow")],
-            depends=[f"{NATIVE}/{name}.h" for name in ("reader", "value", "json", "column", "arrow")],
+            [f"{NATIVE}/{name}.c" for name in ("events", "lines", "records", "tables", "value", "json", "column", "arrow")],
+            depends=[f"{NATIVE}/{name}.h" for name in ("lines", "records", "tables", "value", "json", "column", "arrow")],
             extra_compile_args=["-O3"],
             optional=True,
         ),

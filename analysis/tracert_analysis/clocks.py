@@ -34,16 +34,18 @@ SELECT
         TRY_CAST(CASE kind WHEN 'fence_wait' THEN record_seq ELSE ordinal END AS BIGINT), {NONE}
     ) AS number,
     coalesce(fence::BIGINT, {NONE}) AS fence
-FROM event
-WHERE kind IN (
-    'fence_record', 'fence_wait', 'fence_passed', 'launch', 'publish', 'copy', 'clear', 'offload', 'load'
+FROM (
+    SELECT seq, kind, actor, fence, stream, ordinal, record_seq, device FROM _told_fence WHERE kind <> 'stage'
+    UNION ALL
+    SELECT seq, kind, actor, NULL, stream, ordinal, NULL, NULL FROM _told_launch
 )
+WHERE
     -- A number that no fence has names none.
-    AND coalesce(fence < 9223372036854775808, true) AND coalesce(actor = 'host', true)
+    coalesce(fence < 9223372036854775808, true) AND coalesce(actor = 'host', true)
     AND (kind <> 'fence_passed' OR fence IS NOT NULL OR stream IS NOT NULL OR coalesce(device, false))"""
 
 _OUTSIDE = """
-SELECT seq, kind::VARCHAR, coalesce(actor, 'external'), TRY_CAST(transaction AS BIGINT) FROM event
+SELECT seq, kind::VARCHAR, coalesce(actor, 'external'), TRY_CAST(transaction AS BIGINT) FROM _told_rest
 WHERE kind IN ('external_begin', 'external_done') OR kind = 'host_write' AND coalesce(actor = 'host', true)
 ORDER BY seq"""
 
@@ -77,7 +79,19 @@ def order_launches(connection: duckdb.DuckDBPyConnection) -> None:
 
 def _width(connection: duckdb.DuckDBPyConnection) -> int:
     row = connection.execute(
-        "SELECT greatest((SELECT max(stream) FROM event), (SELECT max(stream) FROM stream_state))"
+        """
+        SELECT max(stream) FROM (
+            SELECT max(stream) AS stream FROM _told_launch
+            UNION ALL
+            SELECT max(stream) FROM _told_fence
+            UNION ALL
+            SELECT max(stream) FROM _told_workspace
+            UNION ALL
+            SELECT max(stream) FROM _told_rest
+            UNION ALL
+            SELECT max(stream) FROM stream_state
+        )
+        """
     ).fetchone()
     highest = row[0] if row and row[0] is not None else 0
     if highest >= STREAMS_MAX:

@@ -1,43 +1,32 @@
-"""Reads the events of a dump into the table `event`: in C where it was built, else through DuckDB's reader.
+"""Reads the events of a dump into its tables: in C where it was built, else through DuckDB's reader.
 
 A line that is no event is left out and counted. A value that does not fit its column is null, and so is a
-kind that this reader does not know. The columns of the table say what is read.
+kind that this reader does not know. The columns of the tables say what is read.
 """
 
-import importlib
-from functools import cache
-from types import ModuleType
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import duckdb
 
-from tracert_analysis.source import LINE_BYTES_MAX, Frame, Source
+from tracert_analysis.columns import columns_of
+from tracert_analysis.families import KINDS, REST, TABLES, spread
+from tracert_analysis.frame import LINE_BYTES_MAX
+from tracert_analysis.lines import Lines
+from tracert_analysis.native import native_reader
+from tracert_analysis.source import Source
 
 _SEQ_MAX = (1 << 62) - 1
-_TYPES = {
-    "ubigint": 0,
-    "uinteger": 1,
-    "usmallint": 2,
-    "bigint": 3,
-    "integer": 4,
-    "boolean": 5,
-    "varchar": 6,
-    "enum": 6,
-    "json": 7,
-    "list": 8,
-    "struct": 9,
-}
-"""As `native/column.h` numbers them."""
-_ANY, _NUMBER, _LISTS, _OBJECTS = range(4)
-_LOOKS = {"pages": ("pages", _LISTS), "keyframe_pages": ("pages", _OBJECTS), "page_count": ("pages", _NUMBER)}
-"""Columns that share a key: which one a value goes to is seen by what it looks like."""
-
 _AS_JSON = {"pages": "JSON", "device": "JSON"}
 """Fields whose type depends on the kind."""
 _NOT_READ = ("page_count", "keyframe_pages")
 _SELECT = {
     "device": "TRY_CAST(device AS BOOLEAN)",
-    "pages": "CASE WHEN json_type(pages, '$[0]') = 'ARRAY' THEN TRY_CAST(pages AS BIGINT[][]) END",
+    "pages": (
+        "CASE WHEN json_type(pages, '$[0]') = 'ARRAY' OR "
+        "json_type(pages) = 'ARRAY' AND json_array_length(pages) = 0 THEN TRY_CAST(pages AS BIGINT[][]) END"
+    ),
     "page_count": "CASE WHEN json_type(pages) = 'UBIGINT' THEN TRY_CAST(pages AS UBIGINT) END",
     "keyframe_pages": (
         "CASE WHEN kind = 'keyframe' THEN TRY_CAST(pages AS "
@@ -46,51 +35,73 @@ _SELECT = {
 }
 
 
-def load_events(
-    connection: duckdb.DuckDBPyConnection, source: Source, frame: Frame, *, native: bool | None = None
-) -> int:
-    """Fill `event`; returns the number of lines that are none. `native` None takes C when it was built."""
-    # Lines are read out of order, which takes a third less: nothing below depends on how rows lie.
+def load_events(connection: duckdb.DuckDBPyConnection, source: Source, *, native: bool | None = None) -> int:
+    """Fill the tables of events; returns the number of lines that are none.
+
+    `native` None takes C when it was built.
+    """
+    # Events are read out of order, which takes a third less: nothing below depends on how rows lie.
     connection.execute("SET preserve_insertion_order = false")
     try:
-        if _module() if native is None else native:
-            return _natively(connection, source, frame)
-        return _strictly_or_not(connection, source)
+        if native_reader() if native is None else native:
+            return _natively(connection, source)
+        return _strictly_or_not(connection, source.lines())
     finally:
         connection.execute("SET preserve_insertion_order = true")
 
 
-@cache
-def _module() -> ModuleType | None:
-    try:
-        return importlib.import_module("tracert_analysis._events")
-    except ImportError:
-        return None
+def _natively(connection: duckdb.DuckDBPyConnection, source: Source) -> int:
+    parts = source.parts()
+    if len(parts) == 1:
+        return _Reader(connection).read(source, parts)
+    # To read holds one core, and what the database does with rows not two: two of both take half the time.
+    with ThreadPoolExecutor(2) as pool:
+        readers = [_Reader(_beside(connection)) for _ in range(2)]
+        return sum(pool.map(_Reader.read, readers, (source, source), (parts[0::2], parts[1::2])))
 
 
-def _natively(connection: duckdb.DuckDBPyConnection, source: Source, frame: Frame) -> int:
-    table = connection.sql("SELECT * FROM event")
-    names, types = table.columns, table.types
-    columns = tuple(
-        _column(name, *_LOOKS.get(name, (name, _ANY)), kind) for name, kind in zip(names, types, strict=True)
-    )
-    module = _module()
-    assert module is not None
-    lines = module.Events(source.file.fileno(), frame.begin, frame.end, columns, names.index("kind"))
-    select = ", ".join("TRY_CAST(kind AS kind)" if name == "kind" else f'"{name}"' for name in names)
-    connection.execute(f"INSERT INTO event SELECT {select} FROM lines WHERE seq BETWEEN 1 AND {_SEQ_MAX}")
-    return int(lines.bad_lines)
+def _beside(connection: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
+    """Another connection that sees the same tables."""
+    schema = connection.execute("SELECT current_schema()").fetchall()[0][0]
+    beside = connection.cursor()
+    beside.execute(f'SET schema = "{schema}"')
+    return beside
 
 
-def _column(name: str, key: str, look: int, kind: Any) -> tuple[Any, ...]:
-    """A column as `native/events.c` takes it."""
-    if kind.id not in ("list", "struct"):
-        return name, key, look, _TYPES["json" if str(kind) == "JSON" else kind.id], ()
-    children = tuple(_column(child, child, _ANY, of) for child, of in kind.children)
-    return name, key, look, _TYPES[kind.id], children
+class _Reader:
+    """Reads events in C, and puts them into the tables of a connection."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+        self._connection = connection
+        tables = [connection.table(table) for table in TABLES]
+        self._columns = tuple(columns_of(table) for table in tables)
+        self._inserts = [_insert(name, table.columns) for name, table in zip(TABLES, tables, strict=True)]
+
+    def read(self, source: Source, parts: Sequence[Any]) -> int:
+        """Read parts of a source; returns the number of lines that are no event."""
+        module = native_reader()
+        assert module is not None
+        events = module.Events(self._columns, KINDS)
+        read = source.reader(self._columns)
+        # In one transaction: to append to rows that are there already takes several times as long.
+        self._connection.begin()
+        for part in parts:
+            read(events, part)
+            for number, insert in enumerate(self._inserts):
+                waiting = events.waiting(number)
+                if len(waiting):
+                    self._connection.execute(insert)
+        self._connection.commit()
+        return int(events.bad_lines)
 
 
-def _strictly_or_not(connection: duckdb.DuckDBPyConnection, source: Source) -> int:
+def _insert(table: str, columns: Sequence[str]) -> str:
+    """Takes what is called `waiting`."""
+    select = ", ".join("TRY_CAST(kind AS kind)" if name == "kind" else f'"{name}"' for name in columns)
+    return f"INSERT INTO {table} SELECT {select} FROM waiting WHERE seq BETWEEN 1 AND {_SEQ_MAX}"
+
+
+def _strictly_or_not(connection: duckdb.DuckDBPyConnection, source: Lines) -> int:
     try:
         _insert_events(connection, source, tolerant=False)
         return 0
@@ -104,18 +115,21 @@ def _strictly_or_not(connection: duckdb.DuckDBPyConnection, source: Source) -> i
     return int(counted[0][0])
 
 
-def _insert_events(connection: duckdb.DuckDBPyConnection, source: Source, *, tolerant: bool) -> None:
-    types = {row[0]: row[1] for row in connection.execute("DESCRIBE event").fetchall()}
+def _insert_events(connection: duckdb.DuckDBPyConnection, source: Lines, *, tolerant: bool) -> None:
+    types = {row[0]: row[1] for row in connection.execute(f"DESCRIBE {REST}").fetchall()}
     read = {**{name: kind for name, kind in types.items() if name not in _NOT_READ}, **_AS_JSON}
     select = ", ".join(_SELECT.get(name, f'"{name}"') for name in types)
+    connection.execute(f"CREATE OR REPLACE TEMP TABLE _wide AS FROM {REST} LIMIT 0")
     connection.execute(
-        f"INSERT INTO event SELECT {select} FROM {_scan(source, read, tolerant=tolerant)} "
+        f"INSERT INTO _wide SELECT {select} FROM {_scan(source, read, tolerant=tolerant)} "
         f"WHERE seq BETWEEN 1 AND {_SEQ_MAX}",
         {"path": source.path},
     )
+    spread(connection, "_wide")
+    connection.execute("DROP TABLE _wide")
 
 
-def _scan(source: Source, columns: dict[str, str], *, tolerant: bool) -> str:
+def _scan(source: Lines, columns: dict[str, str], *, tolerant: bool) -> str:
     quoted = {name: kind.replace("'", "''") for name, kind in columns.items()}
     shape = ", ".join(f"'{name}': '{kind}'" for name, kind in quoted.items())
     return (

@@ -10,7 +10,7 @@ from importlib.resources import files
 
 import duckdb
 
-TABLES = ("kind", "header", "event", "stream_state", "page_state", "lane_state", "_clocks")
+TABLES = ("kind", "header", "_told", "event", "stream_state", "page_state", "lane_state", "_clocks")
 """Filled from the dump, or by Python; in the order in which they refer to each other."""
 STATE = (
     "_seen",
@@ -106,7 +106,7 @@ NEEDS = {
     "TR202": """
         SELECT 1 FROM _loose
         UNION ALL
-        SELECT 1 FROM event AS e JOIN _act AS l ON l.seq > e.seq AND l.stream <> e.stream
+        SELECT 1 FROM _told_launch AS e JOIN _act AS l ON l.seq > e.seq AND l.stream <> e.stream
         WHERE e.kind = 'clear' AND e.all AND l.clock[e.stream + 1] < e.ordinal
     """,
     "TR203": "FROM _seen WHERE kind IN ('drop', 'retire', 'free')",
@@ -165,9 +165,9 @@ def text(folder: str, name: str) -> str:
     return (files("tracert_analysis") / "sql" / folder / f"{name}.sql").read_text(encoding="utf-8")
 
 
-def create_tables(connection: duckdb.DuckDBPyConnection) -> None:
+def create_tables(connection: duckdb.DuckDBPyConnection, names: tuple[str, ...] = TABLES) -> None:
     """The empty tables that a dump is loaded into."""
-    _create(connection, "tables", TABLES)
+    _create(connection, "tables", names)
 
 
 def create_state(connection: duckdb.DuckDBPyConnection) -> None:

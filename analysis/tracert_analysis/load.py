@@ -18,8 +18,9 @@ import orjson
 from tracert_analysis import library
 from tracert_analysis.clocks import TooManyStreams, order_launches
 from tracert_analysis.events import load_events
+from tracert_analysis.frame import DumpError, Frame
 from tracert_analysis.provenance_table import fill_blemishes
-from tracert_analysis.source import DumpError, Frame, Source, open_source, read_frame
+from tracert_analysis.source import Source, open_source
 from tracert_analysis.touch_table import fill_touches
 
 __all__ = ["Dump", "DumpError", "Evidence", "open_dump"]
@@ -71,7 +72,7 @@ def open_dump(path: str, *, database: str = ":memory:") -> Dump:
     """
     source = open_source(path)
     connection = connect(database)
-    dump = load(connection, source, read_frame(source))
+    dump = load(connection, source, source.frame())
     lock(connection)
     return dump
 
@@ -111,7 +112,7 @@ def _loaded(connection: duckdb.DuckDBPyConnection, source: Source, frame: Frame)
     _load_header(connection, frame.header)
     for kind, lines in frame.states.items():
         _load_states(connection, kind, lines)
-    bad_lines = load_events(connection, source, frame)
+    bad_lines = load_events(connection, source)
     order_launches(connection)
     library.create_state(connection)
     if _has_holes(connection, frame, bad_lines):

@@ -14,8 +14,9 @@ import duckdb
 
 from tracert_analysis import library
 from tracert_analysis.comments import described
+from tracert_analysis.frame import DumpError, Frame
 from tracert_analysis.load import Dump, connect, load, lock
-from tracert_analysis.source import DumpError, Frame, open_source, read_frame, read_header
+from tracert_analysis.source import header_in, open_source
 
 RANKS_MAX = 1024
 OFFSET_MAX = 1 << 62
@@ -48,7 +49,7 @@ def open_ranks(paths: Sequence[str], *, database: str = ":memory:") -> Ranks:
     `database` is a new file to keep the tables in, for another process to open.
     """
     sources = [open_source(path) for path in paths]
-    frames = [read_frame(source) for source in sources]
+    frames = [source.frame() for source in sources]
     numbers = _numbers([source.name for source in sources], frames)
     connection = connect(database)
     clocks = [_clock(frame) for frame in frames]
@@ -93,9 +94,7 @@ def _age(place: Path) -> tuple[int, str]:
 def _rank_in(place: Path) -> int | None:
     """The rank that a dump says it is of."""
     try:
-        source = open_source(str(place))
-        with source.file:
-            return _told(read_header(source))
+        return _told(header_in(place))
     except DumpError:
         return None
 

@@ -7,7 +7,7 @@ from types import ModuleType
 import orjson
 import pytest
 from tracert_analysis.comments import described
-from tracert_analysis.source import open_source, read_frame
+from tracert_analysis.source import open_source
 from tracert_analysis.worked import BrokenExample, answered
 
 from tests.analysis.history import History
@@ -70,7 +70,7 @@ def test_the_dumps_that_come_with_the_pages_are_whole_and_small() -> None:
     ]
     assert sum(path.stat().st_size for path in shipped) < 200 << 10
     for path in shipped:
-        frame = read_frame(open_source(str(path)))
+        frame = open_source(str(path)).frame()
         assert frame.intact
         assert not {"pid", "boot_id"} & set(frame.header["ring"])
         assert "record_dir" not in frame.header["config"]
@@ -99,7 +99,7 @@ def test_a_dump_is_what_its_scenario_records(name: str) -> None:
     """Event by event, times and keyed digests apart; an engine that changed asks for `make dumps`."""
     dumps = module("dumps")
     (scenario,) = (one.scenario for one in dumps.SHIPPED if one.name == name)
-    kept = open_source(str(DUMPS / f"{name}.jsonl.zst")).file
+    kept = open_source(str(DUMPS / f"{name}.jsonl.zst")).lines().file
     kept.seek(0)
     assert told(kept.read()) == told(dumps.anonymous(dumps.recorded(scenario)))
 

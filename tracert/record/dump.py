@@ -123,8 +123,6 @@ def write_image(
     file: IO[bytes], image: Image, reason: str | None = None, error: dict[str, Any] | None = None
 ) -> int:
     """The whole dump into an open file, as `write_dump`. Returns the number of bytes before compression."""
-    if reason is None:
-        reason = "request" if lives(image.header) else "killed"
     checksum = nbytes = 0
     for chunk in _chunks(image, reason, error):
         checksum = zlib.crc32(chunk, checksum)
@@ -135,14 +133,21 @@ def write_image(
     return nbytes + len(end)
 
 
-def _chunks(image: Image, reason: str, error: dict[str, Any] | None) -> Iterator[bytes]:
-    yield orjson.dumps(_header(image, reason, error), default=str) + b"\n"
-    for state in (*stream_states(image), *page_states(image), *lane_states(image)):
-        yield orjson.dumps(state) + b"\n"
+def _chunks(image: Image, reason: str | None, error: dict[str, Any] | None) -> Iterator[bytes]:
+    yield from head(image, reason, error)
     yield from lines(image)
 
 
-def _header(image: Image, reason: str, error: dict[str, Any] | None) -> dict[str, Any]:
+def head(image: Image, reason: str | None = None, error: dict[str, Any] | None = None) -> Iterator[bytes]:
+    """The lines before the events: the header, and the states. `reason` and `error` as `write_dump`."""
+    yield orjson.dumps(_header(image, reason, error), default=str) + b"\n"
+    for state in (*stream_states(image), *page_states(image), *lane_states(image)):
+        yield orjson.dumps(state) + b"\n"
+
+
+def _header(image: Image, reason: str | None, error: dict[str, Any] | None) -> dict[str, Any]:
+    if reason is None:
+        reason = "request" if lives(image.header) else "killed"
     about = image.about
     device = {"name": "unknown", **about.get("device", {}), "state": image.device_state}
     ring: dict[str, Any] = {

@@ -80,7 +80,8 @@ class Image:
         if self.truncated:
             live = np.concatenate([live, np.zeros(header.geometry.slots - whole, SLOT)])
         seqs = live["seq"].copy()
-        self.slots = live.copy()
+        # As numbers: field by field it takes five times as long.
+        self.slots = live.view(np.uint64).copy().view(SLOT)
         counters = _counters(mapped)
         self.lost = counters[LOST]
         self._judge(seqs, before, counters[CURSOR])

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import orjson
+from numpy.typing import NDArray
 
 from tracert.record.decode import decode
 from tracert.record.image import Image, Index
@@ -37,11 +38,8 @@ def _lines(image: Image, heads: Index) -> bytes:
 def _lines_natively(image: Image, heads: Index) -> bytes:
     from tracert.record._ring import lines as format_lines
 
-    planned = [kind for kind in image.schema.kinds if _has_plan(kind)]
-    records = image.slots[heads]
-    other = (records["flags"] & 3) == FORM_JSON
-    other |= ~np.isin(records["kind"], [kind.code for kind in planned])
-    places = np.flatnonzero(other)
+    planned = plain_kinds(image)
+    places = np.flatnonzero(~are_plain(image, heads))
     return format_lines(
         image.slots,
         np.ascontiguousarray(heads, np.int64),
@@ -52,8 +50,21 @@ def _lines_natively(image: Image, heads: Index) -> bytes:
     )
 
 
-def _has_plan(kind: Kind) -> bool:
-    return not any(section.shape.startswith("keyframe_") for section in kind.sections)
+def plain_kinds(image: Image) -> list[Kind]:
+    """Kinds whose records C reads by the schema alone: all but keyframes."""
+    return [
+        kind
+        for kind in image.schema.kinds
+        if not any(section.shape.startswith("keyframe_") for section in kind.sections)
+    ]
+
+
+def are_plain(image: Image, heads: Index) -> NDArray[np.bool_]:
+    """Which events C reads by the schema alone: those of `plain_kinds` whose payload is no JSON."""
+    codes = [kind.code for kind in plain_kinds(image)]
+    found: NDArray[np.bool_] = np.isin(image.slots["kind"][heads], codes)
+    found &= (image.slots["flags"][heads] & 3) != FORM_JSON
+    return found
 
 
 def _plan(kind: Kind, shapes: dict[str, tuple[str, ...]]) -> tuple[Any, ...]:

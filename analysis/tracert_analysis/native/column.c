@@ -1,5 +1,6 @@
 #include "column.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,8 +12,11 @@ Column *column_new(const char *name, const char *key, Type type, int children) {
     column->name = strdup(name);
     column->key = strdup(key);
     column->key_size = strlen(key);
+    column->quoted = malloc(column->key_size + 4);
+    if (column->quoted)
+        sprintf(column->quoted, "\"%s\":", key);
     column->child = calloc((size_t)children + 1, sizeof(Column *));
-    if (column->name && column->key && column->child)
+    if (column->name && column->key && column->quoted && column->child)
         return column;
     column_free(column);
     return NULL;
@@ -45,6 +49,7 @@ void column_free(Column *column) {
     free(column->offsets.data);
     free(column->name);
     free(column->key);
+    free(column->quoted);
     free(column);
 }
 

@@ -19,6 +19,7 @@ typedef struct {
 typedef struct Column Column;
 struct Column {
     char *name, *key;
+    char *quoted; /* the key as a line has it: in quotes, and a colon */
     size_t key_size;
     Type type;
     int look, children;

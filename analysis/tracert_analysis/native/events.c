@@ -1,49 +1,55 @@
-/* JSON Lines to Arrow columns, a batch of lines at a time: the strict reader of a dump's events.
+/* Events to Arrow columns: the strict reader of a dump's lines and of a ring's records.
  *
- * A line that is no JSON object, or lacks the column that is required, is left out and counted. A value that is not
- * of its column's type is none; keys that no column has are passed over. Reads a range of an open file, and never
- * holds more of it than a batch and a line. The stream is the Arrow C data interface
+ * A line that is no JSON object, or has no kind, is left out and counted. A value that is not of its column's type is
+ * none; keys for which the table of the event's kind has no column are passed over. What was read waits in the tables
+ * until it is taken, as one record batch, through the Arrow C stream interface
  * (arrow.apache.org/docs/format/CStreamInterface.html), so that DuckDB takes it as it is. The interpreter's lock is
- * not needed once reading has begun.
+ * not needed while events are read.
  */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 #include <errno.h>
-#include <unistd.h>
 
 #include "arrow.h"
-#include "reader.h"
+#include "lines.h"
+#include "records.h"
 
 typedef struct {
     PyObject_HEAD
-    Reader reader;
+    Tables tables;
+    int64_t bad_lines;
 } Events;
 
+/* What waits in one of the tables. */
+typedef struct {
+    PyObject_HEAD
+    Events *events;
+    Table *table;
+} Waiting;
+
+/* ---- the stream of a table ---- */
+
 static int get_schema(struct ArrowArrayStream *stream, struct ArrowSchema *schema) {
-    if (export_schema(((Events *)stream->private_data)->reader.root, schema))
+    if (export_schema(((Waiting *)stream->private_data)->table->root, schema))
         return 0;
     schema->release(schema);
     return ENOMEM;
 }
 
 static int get_next(struct ArrowArrayStream *stream, struct ArrowArray *array) {
-    Reader *reader = &((Events *)stream->private_data)->reader;
+    Table *table = ((Waiting *)stream->private_data)->table;
     *array = (struct ArrowArray){0};
-    int code = fill(reader);
-    if (code || !reader->root->length)
-        return code;
-    for (int index = 0; index < reader->root->children; index++)
-        if (!pad(reader->root->child[index], reader->root->length))
-            return fail(reader, ENOMEM, "out of memory");
-    if (export_column(reader->root, array))
+    if (!table->root->length)
+        return 0;
+    if (!pad_columns(table))
+        return ENOMEM;
+    if (export_column(table->root, array))
         return 0;
     array->release(array);
-    return fail(reader, ENOMEM, "out of memory");
+    return ENOMEM;
 }
 
-static const char *get_last_error(struct ArrowArrayStream *stream) {
-    return ((Events *)stream->private_data)->reader.error;
-}
+static const char *get_last_error(struct ArrowArrayStream *Py_UNUSED(stream)) { return "out of memory"; }
 
 static void release_stream(struct ArrowArrayStream *stream) {
     PyGILState_STATE state = PyGILState_Ensure();
@@ -72,7 +78,39 @@ static PyObject *arrow_c_stream(PyObject *self, PyObject *Py_UNUSED(arguments), 
     return capsule;
 }
 
-/* ---- the columns that are asked for ---- */
+static Py_ssize_t waiting_length(PyObject *self) { return (Py_ssize_t)((Waiting *)self)->table->root->length; }
+
+static void waiting_free(PyObject *object) {
+    PyTypeObject *type = Py_TYPE(object);
+    Py_XDECREF(((Waiting *)object)->events);
+    type->tp_free(object);
+    Py_DECREF(type);
+}
+
+static PyMethodDef waiting_methods[] = {
+    {"__arrow_c_stream__", (PyCFunction)(void (*)(void))arrow_c_stream, METH_VARARGS | METH_KEYWORDS,
+     "Takes all rows, as one record batch."},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyType_Slot waiting_slots[] = {
+    {Py_tp_dealloc, waiting_free},
+    {Py_tp_methods, waiting_methods},
+    {Py_sq_length, waiting_length},
+    {Py_tp_doc, "The rows of a table that were read and not taken."},
+    {0, NULL},
+};
+
+static PyType_Spec waiting_spec = {
+    .name = "tracert_analysis._events.Waiting",
+    .basicsize = sizeof(Waiting),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .slots = waiting_slots,
+};
+
+static PyTypeObject *waiting_type;
+
+/* ---- the tables that are asked for ---- */
 
 /* A column from `(name, key, look, type, children)`; NULL with an error set. */
 static Column *read_column(PyObject *item, int depth) {
@@ -103,68 +141,284 @@ static Column *read_column(PyObject *item, int depth) {
     return column;
 }
 
+static int read_tables(Events *self, PyObject *tables, PyObject *kinds) {
+    Py_ssize_t count = PyTuple_GET_SIZE(tables);
+    if (!count) {
+        PyErr_SetString(PyExc_ValueError, "there is no table");
+        return 0;
+    }
+    if (!tables_start(&self->tables, (int)count, (int)PyTuple_GET_SIZE(kinds))) {
+        PyErr_NoMemory();
+        return 0;
+    }
+    for (Py_ssize_t index = 0; index < count; index++) {
+        PyObject *item = Py_BuildValue("ssiiO", "", "", ANY, STRUCT, PyTuple_GET_ITEM(tables, index));
+        Column *root = item ? read_column(item, 0) : NULL;
+        Py_XDECREF(item);
+        if (!root)
+            return 0;
+        set_root(&self->tables.table[index], root);
+    }
+    for (Py_ssize_t index = 0; index < PyTuple_GET_SIZE(kinds); index++) {
+        const char *name;
+        int table;
+        if (!PyArg_ParseTuple(PyTuple_GET_ITEM(kinds, index), "si", &name, &table))
+            return 0;
+        if (table < 0 || table >= count) {
+            PyErr_Format(PyExc_ValueError, "there is no table %d for %s", table, name);
+            return 0;
+        }
+        if (!add_kind(&self->tables, name, table)) {
+            PyErr_NoMemory();
+            return 0;
+        }
+    }
+    return 1;
+}
+
 static PyObject *events_new(PyTypeObject *type, PyObject *arguments, PyObject *named) {
-    static char *names[] = {"fd", "begin", "end", "columns", "required", NULL};
-    int fd, required;
-    long long begin, end;
-    PyObject *columns;
-    if (!PyArg_ParseTupleAndKeywords(arguments, named, "iLLO!i", names, &fd, &begin, &end, &PyTuple_Type, &columns,
-                                     &required))
+    static char *names[] = {"tables", "kinds", NULL};
+    PyObject *tables, *kinds;
+    if (!PyArg_ParseTupleAndKeywords(arguments, named, "O!O!", names, &PyTuple_Type, &tables, &PyTuple_Type, &kinds))
         return NULL;
     Events *self = (Events *)type->tp_alloc(type, 0);
-    if (!self)
-        return NULL;
-    Reader *reader = &self->reader;
-    reader->fd = dup(fd);
-    reader->at = begin;
-    reader->end = end;
-    PyObject *root = Py_BuildValue("ssiiO", "", "", ANY, STRUCT, columns);
-    reader->root = root ? read_column(root, 0) : NULL;
-    Py_XDECREF(root);
-    if (!reader->root) {
-        Py_DECREF(self);
-        return NULL;
-    }
-    if (required < 0 || required >= reader->root->children) {
-        PyErr_SetString(PyExc_ValueError, "the required column is none of those given");
-        Py_DECREF(self);
-        return NULL;
-    }
-    reader->required = reader->root->child[required];
-    for (int index = reader->root->children - 1; index >= 0; index--) {
-        Column *column = reader->root->child[index];
-        if (!column->key_size)
-            continue;
-        Column **place = &reader->keys[hash((const unsigned char *)column->key, column->key_size)];
-        column->next = *place;
-        *place = column;
-    }
-    if (reader->fd < 0) {
-        PyErr_SetFromErrno(PyExc_OSError);
-        Py_DECREF(self);
-        return NULL;
-    }
+    if (self && !read_tables(self, tables, kinds))
+        Py_CLEAR(self);
     return (PyObject *)self;
 }
 
 static void events_free(PyObject *object) {
-    Events *self = (Events *)object;
     PyTypeObject *type = Py_TYPE(object);
-    if (self->reader.fd >= 0)
-        close(self->reader.fd);
-    column_free(self->reader.root);
-    free(self->reader.text);
+    tables_end(&((Events *)object)->tables);
     type->tp_free(object);
     Py_DECREF(type);
 }
 
+static PyObject *waiting(PyObject *object, PyObject *argument) {
+    Events *self = (Events *)object;
+    long index = PyLong_AsLong(argument);
+    if (index == -1 && PyErr_Occurred())
+        return NULL;
+    if (index < 0 || index >= self->tables.count) {
+        PyErr_SetString(PyExc_IndexError, "there is no such table");
+        return NULL;
+    }
+    Waiting *made = (Waiting *)waiting_type->tp_alloc(waiting_type, 0);
+    if (made) {
+        made->events = (Events *)Py_NewRef(object);
+        made->table = &self->tables.table[index];
+    }
+    return (PyObject *)made;
+}
+
+/* ---- lines ---- */
+
+static PyObject *told(Events *self, Outcome outcome) {
+    self->bad_lines += outcome.bad;
+    if (!outcome.failed)
+        Py_RETURN_NONE;
+    if (outcome.failed == ENOMEM)
+        return PyErr_NoMemory();
+    PyErr_Format(PyExc_OSError, "%s", outcome.error);
+    return NULL;
+}
+
+static PyObject *lines_of_file(PyObject *self, PyObject *arguments) {
+    int fd;
+    long long begin, end;
+    Outcome outcome;
+    if (!PyArg_ParseTuple(arguments, "iLL", &fd, &begin, &end))
+        return NULL;
+    Py_BEGIN_ALLOW_THREADS;
+    outcome = read_lines(&((Events *)self)->tables, fd, begin, end);
+    Py_END_ALLOW_THREADS;
+    return told((Events *)self, outcome);
+}
+
+static PyObject *lines_of_text(PyObject *self, PyObject *argument) {
+    char *text;
+    Py_ssize_t size;
+    if (PyBytes_AsStringAndSize(argument, &text, &size) < 0)
+        return NULL;
+    return told((Events *)self, put_lines(&((Events *)self)->tables, (unsigned char *)text, (size_t)size));
+}
+
+/* ---- records ---- */
+
+static int wrong(const char *what) {
+    PyErr_SetString(PyExc_ValueError, what);
+    return 0;
+}
+
+/* The column of this number, NULL for -1; `found` becomes 0 when there is none. */
+static Column *column_at(const Table *table, int index, int *found) {
+    *found = index >= -1 && index < table->root->children;
+    return *found && index >= 0 ? table->root->child[index] : NULL;
+}
+
+static int read_field(Field *field, const Table *table, PyObject *item) {
+    int column, type, found;
+    if (!PyArg_ParseTuple(item, "iiii", &column, &field->where, &field->is_wide, &type))
+        return 0;
+    field->column = column_at(table, column, &found);
+    field->type = (FieldType)type;
+    if (!found || type < 0 || type >= FIELD_TYPES || field->where > 64 - 8)
+        return wrong("a field lies nowhere");
+    Type wanted = type == SET ? FLAG : TEXT;
+    if (field->column && (type == INT ? field->column->type > I32 : field->column->type != wanted))
+        return wrong("a field is not of its column's type");
+    return 1;
+}
+
+/* From `(column, count, count_at, children)`, a child `(column, is_text)` for each word of a row. */
+static int read_section(Section *section, const Table *table, PyObject *item) {
+    int column, count, found;
+    PyObject *children;
+    if (!PyArg_ParseTuple(item, "iiiO!", &column, &count, &section->count_at, &PyTuple_Type, &children))
+        return 0;
+    section->column = column_at(table, column, &found);
+    section->count = (Count)count;
+    section->width = (int)PyTuple_GET_SIZE(children);
+    if (!found || count < 0 || count >= COUNTS || section->count_at < 0 || section->count_at > 64 - 8 ||
+        section->width < 1 || section->width > WIDTH_MAX)
+        return wrong("a section lies nowhere");
+    if (!section->column)
+        return 1;
+    if (section->column->type != LIST)
+        return wrong("a section is not of its column's type");
+    Column *element = section->column->child[0];
+    int plain = element->type == LIST && element->child[0]->type == I64;
+    if (!plain && element->type != STRUCT && !(element->type == TEXT && section->width == 1))
+        return wrong("a section is not of its column's type");
+    for (int index = 0; index < section->width; index++) {
+        int child;
+        if (!PyArg_ParseTuple(PyTuple_GET_ITEM(children, index), "ii", &child, &section->is_text[index]))
+            return 0;
+        if (element->type != STRUCT || child < 0)
+            continue;
+        if (child >= element->children || (section->is_text[index] ? element->child[child]->type != TEXT
+                                                                   : element->child[child]->type > I32))
+            return wrong("a word is not of its column's type");
+        section->child[index] = element->child[child];
+    }
+    return 1;
+}
+
+/* The column of a name that every table has. */
+static Column *named(const Table *table, const char *name, Type type) {
+    for (int index = 0; index < table->root->children; index++)
+        if (strcmp(table->root->child[index]->name, name) == 0)
+            return table->root->child[index]->type == type ? table->root->child[index] : NULL;
+    return NULL;
+}
+
+/* From `(code, kind, by_host, lead, single, fields, sections)`. */
+static int read_layout(Layout *layout, Tables *tables, PyObject *item, int *code) {
+    int by_host;
+    Py_ssize_t size;
+    PyObject *fields, *sections;
+    if (!PyArg_ParseTuple(item, "iy#iiiO!O!", code, &layout->name.data, &size, &by_host, &layout->lead,
+                          &layout->single, &PyTuple_Type, &fields, &PyTuple_Type, &sections))
+        return 0;
+    layout->name.size = (size_t)size;
+    layout->fields = (int)PyTuple_GET_SIZE(fields);
+    layout->sections = (int)PyTuple_GET_SIZE(sections);
+    if (*code < 0 || *code >= CODES_MAX || layout->lead < 0 || layout->fields > FIELDS_MAX ||
+        layout->sections > SECTIONS_MAX)
+        return wrong("the plan is too large");
+    layout->table = kind_of(tables, (const unsigned char *)layout->name.data, layout->name.size)->table;
+    layout->seq = named(layout->table, "seq", U64);
+    layout->t = named(layout->table, "t", U64);
+    layout->kind = named(layout->table, "kind", TEXT);
+    Column *actor = named(layout->table, "actor", TEXT);
+    layout->actor = by_host ? actor : NULL;
+    if (!layout->seq || !layout->t || !layout->kind || !actor)
+        return wrong("a table lacks what every event has");
+    for (int index = 0; index < layout->fields; index++)
+        if (!read_field(&layout->field[index], layout->table, PyTuple_GET_ITEM(fields, index)))
+            return 0;
+    for (int index = 0; index < layout->sections; index++)
+        if (!read_section(&layout->section[index], layout->table, PyTuple_GET_ITEM(sections, index)))
+            return 0;
+    return 1;
+}
+
+static int read_layouts(Records *records, Tables *tables, PyObject *plan) {
+    Py_ssize_t count = PyTuple_GET_SIZE(plan);
+    memset(records->by_code, -1, sizeof(records->by_code));
+    records->layouts = calloc((size_t)count + 1, sizeof(Layout));
+    if (!records->layouts) {
+        PyErr_NoMemory();
+        return 0;
+    }
+    for (Py_ssize_t index = 0; index < count; index++) {
+        int code;
+        if (!read_layout(&records->layouts[index], tables, PyTuple_GET_ITEM(plan, index), &code))
+            return 0;
+        records->by_code[code] = (short)index;
+    }
+    return 1;
+}
+
+static Piece *read_words(PyObject *words) {
+    Py_ssize_t count = PyTuple_GET_SIZE(words);
+    Piece *pieces = calloc((size_t)count + 1, sizeof(Piece));
+    if (!pieces) {
+        PyErr_NoMemory();
+        return NULL;
+    }
+    for (Py_ssize_t index = 0; index < count; index++) {
+        Py_ssize_t size;
+        pieces[index].data = PyUnicode_AsUTF8AndSize(PyTuple_GET_ITEM(words, index), &size);
+        if (!pieces[index].data) {
+            free(pieces);
+            return NULL;
+        }
+        pieces[index].size = (size_t)size;
+    }
+    return pieces;
+}
+
+static PyObject *records(PyObject *self, PyObject *arguments) {
+    Py_buffer slots, heads;
+    PyObject *plan, *words, *result = NULL;
+    if (!PyArg_ParseTuple(arguments, "y*y*O!O!", &slots, &heads, &PyTuple_Type, &plan, &PyTuple_Type, &words))
+        return NULL;
+    Records all = {.slots = slots.buf, .mask = (uint64_t)slots.len / 64 - 1, .word_count = (size_t)PyTuple_GET_SIZE(words)};
+    Piece *pieces = read_words(words);
+    all.words = pieces;
+    if (pieces && (slots.len < 64 || (uint64_t)slots.len / 64 & all.mask || slots.len % 64 || heads.len % 8))
+        wrong("slots must be a power of two");
+    else if (pieces && read_layouts(&all, &((Events *)self)->tables, plan)) {
+        int done;
+        Py_BEGIN_ALLOW_THREADS;
+        done = put_records(&all, heads.buf, heads.len / 8);
+        Py_END_ALLOW_THREADS;
+        if (done > 0)
+            result = Py_NewRef(Py_None);
+        else if (done < 0)
+            wrong("an event is of no kind in the plan");
+        else
+            PyErr_NoMemory();
+    }
+    free(all.layouts);
+    free(pieces);
+    PyBuffer_Release(&slots);
+    PyBuffer_Release(&heads);
+    return result;
+}
+
+/* ---- the module ---- */
+
 static PyObject *bad_lines(PyObject *self, void *Py_UNUSED(closure)) {
-    return PyLong_FromLongLong(((Events *)self)->reader.bad_lines);
+    return PyLong_FromLongLong(((Events *)self)->bad_lines);
 }
 
 static PyMethodDef events_methods[] = {
-    {"__arrow_c_stream__", (PyCFunction)(void (*)(void))arrow_c_stream, METH_VARARGS | METH_KEYWORDS,
-     "The lines as a stream of record batches, once."},
+    {"lines_of_file", lines_of_file, METH_VARARGS, "lines_of_file(fd, begin, end): reads lines from byte to byte."},
+    {"lines_of_text", lines_of_text, METH_O, "lines_of_text(text): reads lines that are in memory."},
+    {"records", records, METH_VARARGS, "records(slots, heads, plan, words): reads records; see `ring_events.py`."},
+    {"waiting", waiting, METH_O, "waiting(table): the rows of a table that were read and not taken."},
     {NULL, NULL, 0, NULL},
 };
 
@@ -178,7 +432,7 @@ static PyType_Slot events_slots[] = {
     {Py_tp_dealloc, events_free},
     {Py_tp_methods, events_methods},
     {Py_tp_getset, events_values},
-    {Py_tp_doc, "Events(fd, begin, end, columns, required): lines of a file, from byte to byte, as Arrow columns."},
+    {Py_tp_doc, "Events(tables, kinds): columns of each table, and (kind, table) pairs; other kinds go to the last."},
     {0, NULL},
 };
 
@@ -190,7 +444,8 @@ static PyType_Spec events_spec = {
 };
 
 static int module_exec(PyObject *module) {
-    PyObject *type = PyType_FromModuleAndSpec(module, &events_spec, NULL);
+    waiting_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &waiting_spec, NULL);
+    PyObject *type = waiting_type ? PyType_FromModuleAndSpec(module, &events_spec, NULL) : NULL;
     return type ? PyModule_AddObjectRef(module, "Events", type) + (Py_DECREF(type), 0) : -1;
 }
 
@@ -199,7 +454,7 @@ static PyModuleDef_Slot module_slots[] = {{Py_mod_exec, module_exec}, {0, NULL}}
 static struct PyModuleDef module = {
     PyModuleDef_HEAD_INIT,
     .m_name = "_events",
-    .m_doc = "Lines of a dump as Arrow columns.",
+    .m_doc = "Events of a dump or a ring as Arrow columns.",
     .m_slots = module_slots,
 };
 

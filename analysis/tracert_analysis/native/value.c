@@ -8,7 +8,8 @@ static int put_number(Column *column, Cursor *cursor) {
     uint64_t value = 0;
     while (cursor->at < cursor->end && *cursor->at >= '0' && *cursor->at <= '9') {
         uint64_t digit = (uint64_t)(*cursor->at - '0');
-        if (value > (UINT64_MAX - digit) / 10)
+        /* So many digits always fit. */
+        if (cursor->at - begin >= 19 && value > (UINT64_MAX - digit) / 10)
             return 0;
         value = value * 10 + digit;
         cursor->at++;

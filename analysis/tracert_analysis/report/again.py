@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 
 from tracert_analysis import library
 from tracert_analysis.clocks import order_launches
+from tracert_analysis.families import spread
 from tracert_analysis.load import Dump
 from tracert_analysis.provenance_table import fill_blemishes
 from tracert_analysis.touch_table import fill_touches
@@ -38,7 +39,8 @@ def checked_again(
             connection.execute(of_dump(statement, own))
         if looked is not None:
             looked()
-        connection.execute(library.text("tables", "_clocks"))
+        library.create_tables(connection, ("_told", "_clocks"))
+        spread(connection, "event")
         order_launches(connection)
         library.create_state(connection)
         # What kernels saw, they saw in the history that happened.

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 from tracert_analysis.explain import explain
+from tracert_analysis.frame import DumpError
 from tracert_analysis.ranks import Ranks, dumps_in, open_ranks
-from tracert_analysis.source import DumpError
 
 from tests.analysis.history import History
 from tests.some import a_few

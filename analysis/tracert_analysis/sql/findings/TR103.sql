@@ -3,7 +3,7 @@ WITH
     -- Order of the host: what it had learned when it wrote the buffer.
     written AS (
         SELECT e.seq, e.staging, h.clock
-        FROM (FROM event WHERE kind = 'stage' AND staging IS NOT NULL) AS e
+        FROM (FROM _told_fence WHERE kind = 'stage' AND staging IS NOT NULL) AS e
         ASOF LEFT JOIN _host AS h ON e.seq >= h.from_seq
     ),
     copied AS (

@@ -29,7 +29,7 @@ WITH
         SELECT b.page, b.life, b.stream, b.first_seq, 0, e.stream, e.seq
         FROM lives AS l
         JOIN touched AS b ON l.page = b.page AND l.life = b.life
-        JOIN event AS e ON e.kind = 'clear' AND e.all AND e.stream <> b.stream AND e.seq < b.first_seq
+        JOIN _told_launch AS e ON e.kind = 'clear' AND e.all AND e.stream <> b.stream AND e.seq < b.first_seq
         WHERE l.previous IS NULL
     ),
     broken AS (

@@ -2,10 +2,14 @@
 WITH
     ended AS (
         SELECT seq, kind, request, row, coalesce(reason, kind::VARCHAR) AS reason
-        FROM event WHERE kind IN ('finish', 'fail', 'preempt') AND request IS NOT NULL
+        FROM _told_rest WHERE kind IN ('finish', 'fail', 'preempt') AND request IS NOT NULL
     ),
     steps AS (
-        SELECT min(seq) AS seq FROM event WHERE kind IN ('schedule', 'launch') AND step IS NOT NULL GROUP BY step
+        SELECT min(seq) AS seq FROM (
+            SELECT seq, step FROM _told_step WHERE kind = 'schedule'
+            UNION ALL
+            SELECT seq, step FROM _told_launch WHERE kind = 'launch'
+        ) WHERE step IS NOT NULL GROUP BY step
     ),
     -- The rest of its step is the request's own. A history that ends before that proves nothing, but one that was
     -- written as the engine went down in good order does: the crash of an engine leaves requests with their pages.

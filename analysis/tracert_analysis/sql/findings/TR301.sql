@@ -1,7 +1,7 @@
 -- Bytes that a kernel covers were written, cleared or copied from clean bytes in this life of their page.
 WITH
     saved AS (
-        SELECT launch, any_value(snapshot) AS snapshot FROM event
+        SELECT launch, any_value(snapshot) AS snapshot FROM _told_rest
         WHERE kind = 'snapshot_save' AND launch IS NOT NULL GROUP BY launch
     ),
     owned AS (

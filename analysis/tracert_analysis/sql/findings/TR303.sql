@@ -2,14 +2,14 @@
 WITH
     planned AS (
         SELECT e.seq, e.transaction, unnest(e.source) AS s, unnest(e.target) AS t
-        FROM event AS e, _window AS w
+        FROM _told_rest AS e, _window AS w
         WHERE e.kind = 'copy_plan' AND e.transaction IS NOT NULL AND e.seq >= w.known_from
     ),
     plans AS (
         SELECT p.seq, p.transaction, p.s[1] AS page, p.s[2] AS life, p.s[3] AS first, p.s[4] AS "end",
             p.t[1] AS to_page, p.t[2] AS to_life, p.t[3] AS to_first, p.t[4] AS to_end, d.seq AS done_seq
         FROM (FROM planned WHERE len(s) = 4 AND len(t) = 4) AS p
-        ASOF LEFT JOIN (SELECT seq, transaction FROM event WHERE kind = 'copy_done') AS d
+        ASOF LEFT JOIN (SELECT seq, transaction FROM _told_rest WHERE kind = 'copy_done') AS d
             ON p.transaction = d.transaction AND p.seq < d.seq
     ),
     -- The copies that carry a plan out.

@@ -2,10 +2,10 @@
 WITH
     -- What a node is, the last insert of it tells.
     told AS (
-        SELECT seq, node, digest, identity FROM event WHERE kind = 'insert' AND node > 0 AND digest IS NOT NULL
+        SELECT seq, node, digest, identity FROM _told_rest WHERE kind = 'insert' AND node > 0 AND digest IS NOT NULL
     ),
     matched AS (
-        SELECT seq, request, node, digest, identity FROM event
+        SELECT seq, request, node, digest, identity FROM _told_rest
         WHERE kind = 'match' AND node > 0 AND (len(pages) > 0 OR hit_tokens > 0)
     ),
     broken AS (

@@ -2,7 +2,7 @@
 WITH
     verified AS (
         SELECT v.seq, v.row, n.generation, v.request, v.drafts, v.accepted, v.frontier, n.until_seq
-        FROM event AS v
+        FROM _told_rest AS v
         JOIN _tenancy AS n
             ON v.row = n.row AND v.request = n.request AND n.from_seq < v.seq AND coalesce(n.until_seq > v.seq, true)
         WHERE v.kind = 'verify' AND v.frontier IS NOT NULL
@@ -24,7 +24,7 @@ WITH
         SELECT 'read' AS act, u.seq, u.row, u.generation, u.start AS until, u.launch FROM used AS u
         UNION ALL
         SELECT 'commit', e.seq, e.row, n.generation, e.frontier, NULL
-        FROM event AS e JOIN _tenancy AS n
+        FROM _told_step AS e JOIN _tenancy AS n
             ON e.row = n.row AND e.request = n.request AND n.from_seq < e.seq AND coalesce(n.until_seq > e.seq, true)
         WHERE e.kind = 'transaction' AND e.op = 'commit' AND e.frontier IS NOT NULL
         UNION ALL
@@ -32,7 +32,7 @@ WITH
         FROM (
             SELECT e.seq, unnest(e.pages)[1] AS page, unnest(e.pages)[2] AS life,
                 coalesce(e.positions, w.page_size) AS filled
-            FROM event AS e, _window AS w WHERE e.kind = 'insert' AND len(e.pages) > 0
+            FROM _told_rest AS e, _window AS w WHERE e.kind = 'insert' AND len(e.pages) > 0
         ) AS i
         JOIN row_content AS c
             ON i.page = c.page AND i.life = c.life AND c.seq < i.seq AND coalesce(c.until_seq > i.seq, true)

@@ -1,7 +1,7 @@
 -- A launch's planned bytes fit the largest contiguous room of the workspace, and its scratch is freed when it ends.
 WITH
     plans AS (
-        SELECT seq, launch, bytes, capacity, room FROM event
+        SELECT seq, launch, bytes, capacity, room FROM _told_workspace
         WHERE kind = 'workspace_plan' AND launch IS NOT NULL AND bytes IS NOT NULL
     ),
     blocks AS (
@@ -29,7 +29,7 @@ WITH
     ),
     -- The host settles a step, or a later one, only when it has learnt that the step's launches ended.
     settled AS (
-        SELECT e.seq, l.step FROM event AS e JOIN launch AS l ON e.transaction = l.launch
+        SELECT e.seq, l.step FROM _told_step AS e JOIN launch AS l ON e.transaction = l.launch
         WHERE e.kind = 'transaction' AND e.op = 'commit' AND l.step IS NOT NULL
         UNION ALL
         SELECT w.last_seq, 9223372036854775807 FROM header AS h, _window AS w
@@ -95,6 +95,6 @@ JOIN launch AS l USING (launch)
 CROSS JOIN _window AS w
 LEFT JOIN _wrong AS x ON x.seq = l.seq AND x.symptom = 'error'
 LEFT JOIN (
-    SELECT transaction AS launch, any_value(request) AS request FROM event
+    SELECT transaction AS launch, any_value(request) AS request FROM _told_step
     WHERE kind = 'transaction' AND op = 'begin' GROUP BY transaction HAVING count(*) = 1
 ) AS t ON t.launch = b.launch

@@ -3,7 +3,7 @@ WITH
     -- When the host gave up waiting, and what told it so. Where a supervisor gave up on a silent engine, only a launch
     -- that had started speaks for the device's fault: the engine itself may have stopped between two calls.
     given_up AS (
-        SELECT min(e.seq) AS seq, 'error' AS how FROM event AS e
+        SELECT min(e.seq) AS seq, 'error' AS how FROM _told_rest AS e
         WHERE e.kind = 'error' AND (e.name ILIKE '%timeout%' OR e.name ILIKE '%hang%')
         HAVING count(*) > 0
         UNION ALL

@@ -3,7 +3,7 @@ WITH
     seen AS (
         SELECT seq, launch, request, row, position, layer, class,
             coalesce(pages[1], [page::BIGINT, life::BIGINT]) AS first_page
-        FROM event WHERE kind = 'nonfinite'
+        FROM _told_rest WHERE kind = 'nonfinite'
         QUALIFY row_number() OVER (PARTITION BY launch, request, row ORDER BY seq) = 1
     )
 SELECT

@@ -15,10 +15,18 @@ WITH
     -- Everything that is asked of events, in one look at them.
     seen AS MATERIALIZED (
         SELECT e.seq, e.kind, e.launch, e.request, e.row, e.step, e.hit_tokens, e.bytes, e.room, e.drafts
-        FROM event AS e, this
-        WHERE e.kind IN ('match', 'workspace_plan', 'propose', 'evict', 'preempt', 'finish', 'fail', 'row_acquire',
-            'offload', 'load', 'copy', 'clear', 'snapshot_save', 'snapshot_restore', 'snapshot_release')
-            AND e.seq < this.seq AND e.all IS NULL
+        FROM _told_rest AS e, this
+        WHERE e.kind IN ('match', 'propose', 'evict', 'preempt', 'finish', 'fail', 'snapshot_save', 'snapshot_restore',
+            'snapshot_release') AND e.seq < this.seq
+        UNION ALL BY NAME
+        SELECT e.seq, e.kind, e.launch, e.row, e.step FROM _told_launch AS e, this
+        WHERE e.kind IN ('offload', 'load', 'copy', 'clear') AND e.seq < this.seq AND e.all IS NULL
+        UNION ALL BY NAME
+        SELECT e.seq, e.kind, e.launch, e.bytes, e.room FROM _told_workspace AS e, this
+        WHERE e.kind = 'workspace_plan' AND e.seq < this.seq
+        UNION ALL BY NAME
+        SELECT e.seq, e.kind, e.request, e.row FROM _told_page AS e, this
+        WHERE e.kind = 'row_acquire' AND e.seq < this.seq
     ),
     use AS MATERIALIZED (FROM _use AS u SEMI JOIN peer AS p ON u.seq = p.seq),
     tenancy AS (SELECT DISTINCT row, generation FROM use),

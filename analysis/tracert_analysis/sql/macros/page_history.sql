@@ -23,7 +23,7 @@ SELECT
     m.seq, m.kind::VARCHAR, m.x[2], NULL, NULL, NULL, NULL, m.row, m.generation, NULL, NULL, NULL, NULL
 FROM (
     SELECT seq, kind, row, generation, unnest(coalesce(pages, [[e.page::BIGINT, e.life::BIGINT]])) AS x
-    FROM event AS e WHERE e.kind IN ('map', 'unmap')
+    FROM _told_page AS e WHERE e.kind IN ('map', 'unmap')
 ) AS m WHERE m.x[1] = page
 UNION ALL
 SELECT

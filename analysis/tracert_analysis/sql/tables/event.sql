@@ -1,153 +1,173 @@
--- Every event of the dump, all kinds in one wide table; columns of other kinds are null. Rows lie in no order: sort by
+-- Every event of the dump, all kinds in one wide view; columns of other kinds are null. Rows lie in no order: sort by
 -- `seq`.
-CREATE TABLE event (
+CREATE VIEW event (
     -- Total order of the recording process. Gaps are no loss: a long record takes several numbers.
-    seq UBIGINT,
+    seq,
     -- When it was recorded: nanoseconds of the monotonic clock.
-    t UBIGINT,
+    t,
     -- What happened; null for a kind that this reader doesn't know.
-    kind kind,
+    kind,
     -- Who did it: host, or external:NAME for writers without a stream.
-    actor VARCHAR,
+    actor,
     -- The page; null when the event names several (`pages`).
-    page UINTEGER,
+    page,
     -- The page's life: grows each time it leaves the free list.
-    life UINTEGER,
+    life,
     -- Who holds: KIND:NUMBER.
-    holder VARCHAR,
+    holder,
     -- The pool that granted.
-    pool UINTEGER,
+    pool,
     -- How a holder holds: read or write.
-    mode VARCHAR,
+    mode,
     -- Holders of a page in a keyframe: KIND:NUMBER/MODE.
-    holders VARCHAR[],
+    holders,
     -- What a keyframe knows of a page's bytes.
-    content VARCHAR,
+    content,
     -- State of a page in a keyframe: free, held or retired.
-    state VARCHAR,
+    state,
     -- The keyframe that a record belongs to.
-    set UBIGINT,
+    set,
     -- Rows in a complete keyframe.
-    rows UINTEGER,
+    rows,
     -- The fence.
-    fence UBIGINT,
+    fence,
     -- Event that recorded the fence which is waited for; null or 0 is no fence.
-    record_seq UBIGINT,
+    record_seq,
     -- The host learned that the whole device has passed.
-    device BOOLEAN,
+    device,
     -- The row of the block table.
-    row USMALLINT,
+    row,
     -- The row's generation.
-    generation UINTEGER,
+    generation,
     -- First index of a row that is mapped or unmapped.
-    index UINTEGER,
+    index,
     -- The engine's number of the request, never used again.
-    request UBIGINT,
+    request,
     -- The staging buffer.
-    staging UINTEGER,
+    staging,
     -- Bytes that were written or are meant.
-    bytes UBIGINT,
+    bytes,
     -- The launch's number, counted over the device.
-    launch UBIGINT,
+    launch,
     -- The stream.
-    stream USMALLINT,
+    stream,
     -- The launch's number within its stream, or the launch behind which a fence stands.
-    ordinal UBIGINT,
+    ordinal,
     -- Name of the kernel.
-    kernel VARCHAR,
+    kernel,
     -- What the step does: prefill, decode, mixed, sample.
-    phase VARCHAR,
+    phase,
     -- Number of the step.
-    step UBIGINT,
+    step,
     -- What a launch's `writes` get, where it is not keys and values: rows (of a snapshot).
     -- Where a value was first not finite: keys, attention, logits.
-    class VARCHAR,
+    class,
     -- How a launch uses rows.
-    uses STRUCT(row USMALLINT, generation UINTEGER, start UINTEGER, "end" UINTEGER, walked UINTEGER, covers VARCHAR)[],
+    uses,
     -- Extents read: [page, life, first, end].
-    reads BIGINT[][],
+    reads,
     -- Extents written: [page, life, first, end].
-    writes BIGINT[][],
+    writes,
     -- Other device memory that a launch touches: read:NAME, write:NAME.
-    resources VARCHAR[],
+    resources,
     -- Extents that a copy reads.
-    source BIGINT[][],
+    source,
     -- Extents that a copy or a clear writes.
-    target BIGINT[][],
+    target,
     -- A clear of every page of the arena.
-    "all" BOOLEAN,
+    "all",
     -- The publish's number within its row.
-    epoch UBIGINT,
+    epoch,
     -- What a publish writes: [index, page, life]; what an offload or a load moves: [slot, page, life];
     -- what a guarded kernel found that was not meant: [index, page].
-    entries BIGINT[][],
+    entries,
     -- The pages of the event: [page, life].
-    pages BIGINT[][],
+    pages,
     -- Where `pages` is a number: pages held (schedule), pages of the arena (clear), pages of a keyframe.
-    page_count UBIGINT,
+    page_count,
     -- The pages of a keyframe, as they stood.
-    keyframe_pages STRUCT(page UINTEGER, life UINTEGER, state VARCHAR, holders VARCHAR[])[],
+    keyframe_pages,
     -- The transaction.
-    transaction UBIGINT,
+    transaction,
     -- begin, commit or abort.
-    op VARCHAR,
+    op,
     -- Positions up to which a row is computed.
-    frontier UBIGINT,
+    frontier,
     -- Number of positions.
-    positions UBIGINT,
+    positions,
     -- The prefix node; 0 is the root, or none.
-    node UBIGINT,
+    node,
     -- Keyed digest of the node's tokens: 16 hex digits.
-    digest VARCHAR,
+    digest,
     -- The parent of the node.
-    parent UBIGINT,
+    parent,
     -- Keyed hash of model, adapter, salt and weights epoch.
-    identity UBIGINT,
+    identity,
     -- Tokens that a match found.
-    hit_tokens UINTEGER,
+    hit_tokens,
     -- How long the match took, in nanoseconds.
-    lookup_ns UBIGINT,
+    lookup_ns,
     -- The snapshot.
-    snapshot UBIGINT,
+    snapshot,
     -- Byte ranges: [page, first, end].
-    ranges BIGINT[][],
+    ranges,
     -- Offset in the workspace, in bytes.
-    "offset" UBIGINT,
+    "offset",
     -- All bytes of the workspace.
-    capacity UBIGINT,
+    capacity,
     -- The largest piece of the workspace that is free, in bytes: before a plan, after a block was granted or given
     -- back.
-    room UBIGINT,
+    room,
     -- Public id of a request.
-    id VARCHAR,
+    id,
     -- Tokens of the prompt.
-    prompt_tokens UINTEGER,
+    prompt_tokens,
     -- Tokens that may be generated.
-    max_tokens UINTEGER,
+    max_tokens,
     -- Tokens computed in this step.
-    scheduled_tokens UINTEGER,
+    scheduled_tokens,
     -- Tokens computed before this step.
-    computed_tokens UINTEGER,
+    computed_tokens,
     -- Why it happened.
-    reason VARCHAR,
+    reason,
     -- Drafts proposed.
-    drafts UINTEGER,
+    drafts,
     -- Drafts accepted.
-    accepted UINTEGER,
+    accepted,
     -- Entries that a guarded kernel followed.
-    walked UINTEGER,
+    walked,
     -- A position of the sequence.
-    position UBIGINT,
+    position,
     -- Layer of the model, -1 when unknown.
-    layer INTEGER,
+    layer,
     -- Code of an error, as the runtime gives it.
-    code BIGINT,
+    code,
     -- Name of an error, as the runtime gives it.
-    name VARCHAR,
+    name,
     -- Message of an error.
-    message VARCHAR,
+    message,
     -- The call at which the host learned it.
-    observed_at VARCHAR,
+    observed_at,
     -- Sub-codes of an error, as the runtime gives them.
-    detail JSON
+    detail
+) AS
+SELECT
+    seq, t, kind, actor, page, life, holder, pool, mode, holders, content, state, set, rows, fence, record_seq,
+    device, row, generation, index, request, staging, bytes, launch, stream, ordinal, kernel, phase, step, class,
+    uses, reads, writes, resources, source, target, "all", epoch, entries, pages, page_count, keyframe_pages,
+    transaction, op, frontier, positions, node, digest, parent, identity, hit_tokens, lookup_ns, snapshot, ranges,
+    "offset", capacity, room, id, prompt_tokens, max_tokens, scheduled_tokens, computed_tokens, reason, drafts,
+    accepted, walked, position, layer, code, name, message, observed_at, detail
+FROM (
+    FROM _told_rest
+    UNION ALL BY NAME
+    FROM _told_page
+    UNION ALL BY NAME
+    FROM _told_fence
+    UNION ALL BY NAME
+    FROM _told_launch
+    UNION ALL BY NAME
+    FROM _told_step
+    UNION ALL BY NAME
+    FROM _told_workspace
 );

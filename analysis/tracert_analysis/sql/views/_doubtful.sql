@@ -12,7 +12,7 @@ WITH RECURSIVE
         WHERE x.source = 'clear' AND x.first = 0 AND x.end >= w.page_size
         UNION ALL
         SELECT unnest(range(least(coalesce(e.page_count, 0), coalesce(w.kv_pages, 0), 16777216)::BIGINT)), 0, e.seq
-        FROM event AS e, _window AS w WHERE e.kind = 'clear' AND e.all AND e.launch IS NOT NULL
+        FROM _told_launch AS e, _window AS w WHERE e.kind = 'clear' AND e.all AND e.launch IS NOT NULL
     ),
     touched AS (
         SELECT t.page, t.life, t.first_seq, CASE WHEN t.mode = 'write' THEN t.last_seq END AS dirty_seq

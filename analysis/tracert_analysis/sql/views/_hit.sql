@@ -11,7 +11,7 @@ WITH
     listed AS (
         SELECT seq, request, node, digest, identity, hit_tokens,
             unnest(pages) AS x, generate_subscripts(pages, 1) - 1 AS place
-        FROM event WHERE kind = 'match' AND len(pages) > 0
+        FROM _told_rest WHERE kind = 'match' AND len(pages) > 0
     ),
     hit AS (
         SELECT l.seq, l.request, l.node, l.digest, l.identity, l.place, TRY_CAST(l.x[1] AS UINTEGER) AS page,
@@ -25,10 +25,10 @@ WITH
     kept AS (
         SELECT seq, kind, node, identity, TRY_CAST(x[1] AS UINTEGER) AS page, TRY_CAST(x[2] AS UINTEGER) AS life FROM (
             SELECT seq, kind, node, identity, unnest(pages) AS x
-            FROM event WHERE kind IN ('insert', 'evict') AND len(pages) > 0
+            FROM _told_rest WHERE kind IN ('insert', 'evict') AND len(pages) > 0
             UNION ALL
             SELECT seq, kind, node, identity, [page::BIGINT, life::BIGINT]
-            FROM event WHERE kind IN ('insert', 'evict') AND page IS NOT NULL
+            FROM _told_rest WHERE kind IN ('insert', 'evict') AND page IS NOT NULL
         )
     )
 SELECT h.seq, h.request, h.node, h.digest, h.identity, h.place, h.page, h.life, h.positions,

@@ -44,7 +44,7 @@ WITH
         UNION ALL
         SELECT unnest(range(least(coalesce(e.page_count, 0), coalesce(w.kv_pages, 0), 16777216)::BIGINT)), 0, NULL,
             NULL, NULL, e.seq, 0, w.page_size, 'clear'
-        FROM event AS e, _window AS w, _asked AS a
+        FROM _told_launch AS e, _window AS w, _asked AS a
         WHERE e.kind = 'clear' AND e.all AND coalesce(e.seq < a._before, true)
     ),
     latest AS (SELECT w.* FROM written AS w QUALIFY rank() OVER (PARTITION BY w.page ORDER BY w.seq DESC) = 1),

@@ -34,7 +34,7 @@ WITH
     -- Outputs that were not finite, with the launch and the step that gave them.
     seen AS (
         SELECT e.seq, e.launch, e.request, l.step
-        FROM event AS e LEFT JOIN launch AS l USING (launch) WHERE e.kind = 'nonfinite'
+        FROM _told_rest AS e LEFT JOIN launch AS l USING (launch) WHERE e.kind = 'nonfinite'
     ),
     -- Until when a reader meets what it met: the page's next clear, for these positions.
     cleared AS (

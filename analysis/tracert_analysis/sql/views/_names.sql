@@ -16,10 +16,10 @@ INSERT INTO _wrong
 SELECT l.seq, l.stream, 'error' FROM launch AS l
 WHERE l.state = 'running' AND (
     EXISTS (FROM header WHERE error IS NOT NULL AND json_type(error) = 'OBJECT')
-    OR EXISTS (FROM event WHERE kind = 'error')
+    OR EXISTS (FROM _told_rest WHERE kind = 'error')
 )
 UNION
-SELECT l.seq, l.stream, 'nonfinite' FROM event AS e JOIN launch AS l USING (launch) WHERE e.kind = 'nonfinite';
+SELECT l.seq, l.stream, 'nonfinite' FROM _told_rest AS e JOIN launch AS l USING (launch) WHERE e.kind = 'nonfinite';
 
 -- How a sentence names a launch; without one it is an act of a writer that has no stream.
 CREATE MACRO _launch_named(launch, kernel, stream_name) AS CASE

@@ -9,7 +9,7 @@ INSERT INTO _page_event
 WITH
     listed AS (
         SELECT seq, kind, holder, mode, fence, unnest(coalesce(pages, [[page::BIGINT, life::BIGINT]])) AS x
-        FROM event WHERE kind IN ('alloc', 'hold', 'drop', 'retire', 'free')
+        FROM _told_page WHERE kind IN ('alloc', 'hold', 'drop', 'retire', 'free')
     ),
     acts AS (
         SELECT seq, kind, TRY_CAST(x[1] AS UINTEGER) AS page, TRY_CAST(x[2] AS UINTEGER) AS life, holder,
@@ -21,7 +21,7 @@ WITH
         SELECT e.set, unnest(coalesce(
             e.keyframe_pages, [{'page': e.page, 'life': e.life, 'state': e.state, 'holders': e.holders}]
         )) AS k
-        FROM event AS e, _window AS w WHERE e.kind = 'keyframe' AND e.set = w.base_set
+        FROM _told_rest AS e, _window AS w WHERE e.kind = 'keyframe' AND e.set = w.base_set
     ),
     base AS (
         SELECT k.page AS page, k.life AS life, k.state AS state,

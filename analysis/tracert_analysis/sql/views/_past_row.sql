@@ -8,7 +8,7 @@ SELECT row, generation, index, seq, until_seq FROM (
     FROM (
         SELECT kind, row, generation, seq,
             index + unnest(range(CASE WHEN len(pages) > 0 THEN len(pages) ELSE 1 END)) AS index
-        FROM event
+        FROM _told_page
         WHERE kind IN ('map', 'unmap') AND row IS NOT NULL AND generation IS NOT NULL AND index < 1048576
     )
 ) WHERE kind = 'map';
@@ -26,7 +26,7 @@ WITH
     tenancies AS (
         SELECT n.row, n.generation, n.request, n.from_seq FROM _tenancy AS n
         WHERE EXISTS (FROM _mapped)
-            AND EXISTS (FROM event AS e WHERE e.kind = 'row_acquire' AND e.seq = n.from_seq)
+            AND EXISTS (FROM _told_page AS e WHERE e.kind = 'row_acquire' AND e.seq = n.from_seq)
     ),
     walked AS (
         SELECT t.content, t.row, t.generation, t.index, t.stream, t.first_seq, t.last_seq

@@ -11,7 +11,7 @@ CREATE TABLE _use (
 
 INSERT INTO _use
 WITH unnested AS (
-    SELECT seq, launch, stream, ordinal, unnest(uses) AS u, len(uses) = 1 AS alone FROM event
+    SELECT seq, launch, stream, ordinal, unnest(uses) AS u, len(uses) = 1 AS alone FROM _told_launch
     WHERE kind = 'launch' AND launch IS NOT NULL AND stream IS NOT NULL AND ordinal IS NOT NULL AND len(uses) > 0
 )
 SELECT

@@ -76,5 +76,5 @@ SELECT
     e.seq, e.launch, e.stream, e.ordinal, 'write',
     unnest(range(least(coalesce(e.page_count, 0), coalesce(w.kv_pages, 0), 16777216)::BIGINT)), 0,
     0, w.page_size::BIGINT, 'page', NULL, NULL, NULL, NULL, 'clear', true, NULL
-FROM event AS e, _window AS w
+FROM _told_launch AS e, _window AS w
 WHERE e.kind = 'clear' AND e.all AND e.launch IS NOT NULL AND e.stream IS NOT NULL AND e.ordinal IS NOT NULL;

@@ -10,12 +10,12 @@ WITH
     moved AS (
         SELECT seq, kind, launch, stream, e[1] AS slot, e[2] AS page, e[3] AS life
         FROM (
-            SELECT seq, kind, launch, stream, unnest(entries) AS e FROM event
+            SELECT seq, kind, launch, stream, unnest(entries) AS e FROM _told_launch
             WHERE kind IN ('offload', 'load') AND launch IS NOT NULL AND stream IS NOT NULL AND ordinal IS NOT NULL
         ) WHERE len(e) = 3
     ),
     copied AS (
-        SELECT seq, launch, stream, unnest(source) AS s, unnest(target) AS t FROM event
+        SELECT seq, launch, stream, unnest(source) AS s, unnest(target) AS t FROM _told_launch
         WHERE kind = 'copy' AND launch IS NOT NULL AND stream IS NOT NULL AND ordinal IS NOT NULL
     )
 SELECT c.seq, c.launch, c.stream, NULL, c.t[1], c.t[2], c.t[3], c.t[4], c.s[1], c.s[2], c.s[3], c.seq
@@ -30,7 +30,7 @@ CROSS JOIN _window AS w;
 CREATE TABLE _saving (launch UBIGINT, request UBIGINT);
 
 INSERT INTO _saving
-SELECT launch, any_value(request) FROM event WHERE kind = 'snapshot_save' AND launch IS NOT NULL
+SELECT launch, any_value(request) FROM _told_rest WHERE kind = 'snapshot_save' AND launch IS NOT NULL
 GROUP BY launch HAVING count(DISTINCT request) = 1;
 
 -- What launches wrote through rows of the block table.
@@ -65,7 +65,7 @@ SELECT
     e.seq, e.launch, e.stream,
     unnest(range(least(coalesce(e.page_count, 0), coalesce(w.kv_pages, 0), 16777216)::BIGINT)),
     0, 0, w.page_size::BIGINT, 'zero', NULL, NULL, NULL, NULL, NULL, NULL
-FROM event AS e, _window AS w
+FROM _told_launch AS e, _window AS w
 WHERE e.kind = 'clear' AND e.all AND e.launch IS NOT NULL AND e.stream IS NOT NULL AND e.ordinal IS NOT NULL;
 
 -- What put which bytes where: one row a launch (or an act of a writer without a stream) and run of positions. Where

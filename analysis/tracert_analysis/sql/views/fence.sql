@@ -28,15 +28,15 @@ CREATE TABLE fence (
 INSERT INTO fence
 WITH
     recorded AS (
-        SELECT fence, stream, ordinal, seq AS record_seq FROM event
+        SELECT fence, stream, ordinal, seq AS record_seq FROM _told_fence
         WHERE kind = 'fence_record' AND fence IS NOT NULL AND stream IS NOT NULL
     ),
     waited AS (
-        SELECT seq AS wait_seq, stream AS wait_stream, record_seq FROM event
+        SELECT seq AS wait_seq, stream AS wait_stream, record_seq FROM _told_fence
         WHERE kind = 'fence_wait' AND record_seq IS NOT NULL
         UNION ALL
         -- A wait that doesn't say for which record is for the one that stood by then.
-        SELECT e.seq, e.stream, r.record_seq FROM event AS e
+        SELECT e.seq, e.stream, r.record_seq FROM _told_fence AS e
         ASOF JOIN recorded AS r ON e.fence = r.fence AND e.seq > r.record_seq
         WHERE e.kind = 'fence_wait' AND e.record_seq IS NULL
     )

@@ -6,7 +6,7 @@ CREATE TABLE _guarded (
 
 INSERT INTO _guarded
 WITH told AS (
-    SELECT launch, row, generation, unnest(entries) AS x FROM event
+    SELECT launch, row, generation, unnest(entries) AS x FROM _told_rest
     WHERE kind = 'guard' AND row IS NOT NULL AND generation IS NOT NULL AND len(entries) > 0
 )
 SELECT

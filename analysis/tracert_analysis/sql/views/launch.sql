@@ -50,7 +50,7 @@ SELECT
     END,
     k.seq
 FROM (
-    FROM event
+    FROM _told_launch
     WHERE kind IN ('launch', 'publish', 'copy', 'clear', 'offload', 'load')
         AND launch IS NOT NULL AND stream IS NOT NULL AND ordinal IS NOT NULL
 ) AS e

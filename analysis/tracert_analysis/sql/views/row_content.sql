@@ -26,11 +26,11 @@ INSERT INTO row_content
 WITH
     published AS (
         SELECT row, generation, seq, launch, stream, unnest(entries) AS x
-        FROM event WHERE kind = 'publish' AND launch IS NOT NULL AND stream IS NOT NULL AND ordinal IS NOT NULL
+        FROM _told_launch WHERE kind = 'publish' AND launch IS NOT NULL AND stream IS NOT NULL AND ordinal IS NOT NULL
     ),
     known AS (
         SELECT e.row, e.generation, e.seq, unnest(e.entries) AS x
-        FROM event AS e, _window AS w WHERE e.kind = 'keyframe_row' AND e.set = w.base_set
+        FROM _told_rest AS e, _window AS w WHERE e.kind = 'keyframe_row' AND e.set = w.base_set
     ),
     entries AS (
         SELECT row, generation, x[1]::UBIGINT AS index, x[2] AS page, x[3] AS life, seq, launch, stream

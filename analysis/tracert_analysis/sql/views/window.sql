@@ -22,11 +22,11 @@ WITH
     started AS (
         SELECT set, min(seq) AS from_seq, count(*) FILTER (kind = 'keyframe_row') AS row_count,
             coalesce(sum(coalesce(len(keyframe_pages), 1)) FILTER (kind = 'keyframe'), 0) AS pages
-        FROM event WHERE kind IN ('keyframe', 'keyframe_row') AND set IS NOT NULL GROUP BY set
+        FROM _told_rest WHERE kind IN ('keyframe', 'keyframe_row') AND set IS NOT NULL GROUP BY set
     ),
     ended AS (
         SELECT set, min(seq) AS end_seq, any_value(page_count) AS pages, any_value(rows) AS row_count
-        FROM event WHERE kind = 'keyframe_end' GROUP BY set
+        FROM _told_rest WHERE kind = 'keyframe_end' GROUP BY set
     ),
     base AS (
         SELECT e.set, coalesce(s.from_seq, e.end_seq) AS from_seq
@@ -36,18 +36,18 @@ WITH
     ),
     understood AS (
         SELECT NOT EXISTS (
-            FROM event WHERE kind IS NULL
-                OR actor <> 'host' AND kind NOT IN ('external_begin', 'external_done')
-                OR kind IN ('launch', 'publish', 'copy', 'clear', 'offload', 'load')
-                    AND (launch IS NULL OR stream IS NULL OR ordinal IS NULL)
-                OR kind IN ('host_write', 'external_begin') AND (
+            FROM event WHERE actor <> 'host' AND kind NOT IN ('external_begin', 'external_done')
+        ) AND NOT EXISTS (
+            FROM _told_launch WHERE launch IS NULL OR stream IS NULL OR ordinal IS NULL
+        ) AND NOT EXISTS (
+            FROM _told_rest WHERE kind IS NULL OR kind IN ('host_write', 'external_begin') AND (
                     coalesce(len(reads), 0) + coalesce(len(writes), 0) = 0
                     OR list_bool_or(list_transform(coalesce(reads, []) || coalesce(writes, []), lambda x:
                         len(x) <> 4 OR list_min(x) < 0 OR list_max(x) >= 4294967296))
                 )
         -- Of more writers at once than there are channels no clock tells.
         ) AND NOT EXISTS (
-            FROM event AS e ANTI JOIN _outside AS o USING (seq) WHERE e.kind IN ('host_write', 'external_begin')
+            FROM _told_rest AS e ANTI JOIN _outside AS o USING (seq) WHERE e.kind IN ('host_write', 'external_begin')
         ) AS all_of_it
     )
 SELECT

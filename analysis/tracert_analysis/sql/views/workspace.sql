@@ -24,10 +24,10 @@ INSERT INTO workspace
 WITH
     blocks AS (
         SELECT seq, kind, launch, stream, "offset", bytes, capacity, room
-        FROM event WHERE kind IN ('workspace_alloc', 'workspace_free')
+        FROM _told_workspace WHERE kind IN ('workspace_alloc', 'workspace_free')
     ),
     plans AS (
-        SELECT launch, arg_max(bytes, seq) AS bytes FROM event WHERE kind = 'workspace_plan' GROUP BY launch
+        SELECT launch, arg_max(bytes, seq) AS bytes FROM _told_workspace WHERE kind = 'workspace_plan' GROUP BY launch
     )
 SELECT a.launch, a.stream, a.offset, a.bytes, a.capacity, a.room, p.bytes, a.seq, f.seq
 FROM (FROM blocks WHERE kind = 'workspace_alloc') AS a
