@@ -23,7 +23,7 @@ from tracert_analysis.report.guards import guard_story
 from tracert_analysis.report.names import names
 from tracert_analysis.report.novelty import novelties
 from tracert_analysis.report.options import bearing
-from tracert_analysis.report.pages import About, page_story
+from tracert_analysis.report.pages import About, Doubt, page_story
 from tracert_analysis.report.progress import lanes, streams
 from tracert_analysis.report.questions import Questions, Row
 from tracert_analysis.report.report import (
@@ -263,6 +263,7 @@ def _page_stories(
 ) -> tuple[PageStory, ...]:
     """The page asked for, as of the end; the finding's page; of a row, one page meant and one left there."""
     wanted: dict[int, tuple[int, str]] = {}
+    doubts: dict[int, Doubt] = {}
     if asked is not None:
         wanted[asked] = (dump.evidence.last_seq or 0, "asked for; as of the end of the history")
     root = scene.shown.row if scene.shown else None
@@ -273,10 +274,12 @@ def _page_stories(
             wanted.setdefault(
                 entry.page, (scene.at, f"what entry {entry.index} of row {row.row} should name")
             )
+            doubts.setdefault(entry.page, Doubt(entry.index, True))
         for entry in [left for left in row.leftovers if left.left_in_pool][:1]:
             assert entry.left_page is not None
             why = f"what entry {entry.index} of row {row.row} names until the publish has executed"
             wanted.setdefault(entry.left_page, (scene.at, why))
+            doubts.setdefault(entry.left_page, Doubt(entry.index, False))
     size = _config(dump).get("page_size")
     return tuple(
         page_story(
@@ -292,6 +295,7 @@ def _page_stories(
                 pages=kv_pages,
                 page_size=size if isinstance(size, int) and size > 0 else None,
                 whole=page == asked or dump.evidence.events <= EVENTS_MAX,
+                doubt=doubts.get(page),
             ),
         )
         for page, (at, why) in wanted.items()

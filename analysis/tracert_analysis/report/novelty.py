@@ -8,29 +8,26 @@ from tracert_analysis.report.report import Act, Novelty
 
 RARE = 0.1
 """New is what at most this part of the launches before it had."""
-LISTED = 10
-"""So many traits are told, the rarest; and beside them so many sets of traits:"""
-SETS = 3
+EVER_NEW = ("first page", "last page", "tenancy", "tenants that its row has had, at least")
+"""Traits that are new at some time whatever happens, and the least of hints."""
 
 TRAITS = "SELECT * FROM what_was_new($launch)"
 
 
 def novelties(questions: Questions, act: Act | None) -> tuple[Novelty, ...]:
-    """Rare traits of a launch, the rarest first, and what it alone had together; none of the first one."""
+    """Rare traits of a launch, the rarest first, and sets that it alone had; none of the first launch."""
     if act is None:
         return ()
     told = questions.ask(f"what was new about launch {act.launch}", TRAITS, launch=act.launch)
     rare = [row for row in told.rows if row["earlier"] and row["support"] <= RARE * row["earlier"]]
-    sets = [row for row in rare if row["alone"] is not None][:SETS]
-    traits = [row for row in rare if row["alone"] is None][:LISTED]
-    return tuple(
-        Novelty(_named(row), row["support"], row["earlier"], told.query)
-        for row in rare
-        if row in sets or row in traits
-    )
+    return tuple(_novelty(row, told.query) for row in rare)
 
 
-def _named(row: Row) -> str:
+def _novelty(row: Row, query: int) -> Novelty:
+    support, earlier, trait, value = row["support"], row["earlier"], row["trait"], row["value"]
     if row["alone"] is None:
-        return f"{row['trait']} {row['value']}"
-    return f"{row['value']}, together ({' and '.join(map(str, row['alone']))} alone)"
+        ever_new = trait in EVER_NEW
+        return Novelty(f"{trait} {value}", support, earlier, query, trait, value, ever_new=ever_new)
+    alone = tuple(row["alone"])
+    what = f"{value}, together ({' and '.join(map(str, alone))} alone)"
+    return Novelty(what, support, earlier, query, None, value, alone)

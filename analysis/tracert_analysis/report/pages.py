@@ -40,6 +40,14 @@ WHERE stream = $stream AND ordinal >= $ordinal AND record_seq < $at
     AND (wait_seq < $at OR passed_seq < $at) ORDER BY record_seq LIMIT 1"""
 
 
+class Doubt(NamedTuple):
+    """An entry of a row may have named two pages, of which the page of the story is one."""
+
+    entry: int
+    meant: bool
+    """It is what the publish put there; else what was left there until the publish had executed."""
+
+
 class About(NamedTuple):
     """What else a page's story needs to know."""
 
@@ -54,6 +62,8 @@ class About(NamedTuple):
     page_size: int | None
     whole: bool
     """Follow its bytes position by position, which takes a while in a long history."""
+    doubt: Doubt | None = None
+    """Why the reader may have read another page than the one that it was meant to read."""
 
 
 def page_story(questions: Questions, acts: Acts, page: int, at: int, why: str, about: About) -> PageStory:
@@ -77,6 +87,7 @@ def page_story(questions: Questions, acts: Acts, page: int, at: int, why: str, a
         page=page,
         life=life,
         why=why,
+        doubt=_doubt(about),
         last_owner=last,
         previous_owner=previous,
         also_held_by=also,
@@ -97,12 +108,33 @@ def page_story(questions: Questions, acts: Acts, page: int, at: int, why: str, a
         runs=runs,
         touched=kernels,
         neighbours=near,
-        extent=_stale(runs) or extent(questions, page, reader, about.other),
+        extent=_stale(runs) or _extent(questions, page, about),
         not_found=tuple(not_found(page, life, at, holders, lives, kernels, kernels_query)),
         asked=about.asked,
         last_facts=_last_facts(questions, page) if about.asked or not (last and writer) else None,
         occurs=bool(holders.rows or lives.rows or any(found.life for found in kernels)),
     )
+
+
+def _extent(questions: Questions, page: int, about: About) -> Extent | None:
+    """The positions that the reader touches; of an entry in doubt, that it was to touch them, or may have."""
+    found = extent(questions, page, about.reader, about.other)
+    doubt = about.doubt
+    if found is None or doubt is None or about.reader is None:
+        return found
+    if doubt.meant:
+        told = f"meant for {about.reader.name}, which may have found another number in entry {doubt.entry}"
+    else:
+        told = f"not meant for {about.reader.name}, which may have found them by entry {doubt.entry}"
+    return Extent(found.first, found.end, told)
+
+
+def _doubt(about: About) -> str | None:
+    if about.doubt is None or about.reader is None:
+        return None
+    if about.doubt.meant:
+        return f"{about.reader.name} is counted as having touched it, for that was meant; it may not have"
+    return f"{about.reader.name} is not counted as having touched it, for that was not meant; it may have"
 
 
 def _last_facts(questions: Questions, page: int) -> LastFacts | None:

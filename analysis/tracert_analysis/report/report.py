@@ -162,12 +162,19 @@ class Acquittal:
 
 @dataclass(frozen=True, slots=True)
 class Novelty:
-    """A trait of the launch and how many before it had it, out of how many."""
+    """A trait of the launch, or a set of traits, and how many before it had it, out of how many."""
 
     what: str
     support: int
     of: int
     query: int
+    trait: str | None = None
+    """None for a set."""
+    value: str | None = None
+    alone: tuple[int, ...] = ()
+    """Of a set: how many before it had each of its traits."""
+    ever_new: bool = False
+    """Page numbers and tenancies are new at some time whatever happens."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -148,6 +148,8 @@ class PageStory:
     extent: Extent | None = None
     not_found: tuple[Negative, ...] = ()
     last_facts: LastFacts | None = None
+    doubt: str | None = None
+    """What is not certain of the launch in question, where it may have found another page."""
     asked: bool = False
     """It was asked for; then it is told as of the end."""
     occurs: bool = True

@@ -16,8 +16,11 @@ def nothing(history: History, pages: Sequence[Page]) -> None:
     """No policy: the page is used as it is."""
 
 
-def stored(history: History) -> tuple[Launched, int]:
-    """Snapshot 4's rows lie in page 5 until their fence has passed; the page is free then."""
+def stored(history: History, *, early: bool = False) -> tuple[Launched, int]:
+    """Snapshot 4's rows lie in page 5 until their fence has passed; the page is free then.
+
+    With `early` the fence has passed before the snapshot is released.
+    """
     pages = history.alloc([5], "snapshot:4")
     history.event("snapshot_alias", snapshot=4, ranges=[[5, 0, 64]], pages=[[5, 1]])
     store = history.forward(COMPUTE, kernel="save_rows", phase="snapshot", writes=[[5, 1, 0, 4]], **ROWS)
@@ -31,10 +34,11 @@ def stored(history: History) -> tuple[Launched, int]:
         pages=[[5, 1]],
     )
     fence = history.record(COMPUTE)
+    passed = history.passed(fence) if early else 0
     history.event("snapshot_release", snapshot=4, ranges=[[5, 0, 64]], pages=[[5, 1]])
     history.drop(pages, "snapshot:4")
     history.retire(pages, fence)
-    passed = history.passed(fence)
+    passed = passed or history.passed(fence)
     history.free(pages)
     return store, passed
 
@@ -49,6 +53,17 @@ def reused(history: History, clear: Nothing = nothing, *, end: int = 2, covers: 
     history.acquire(0, 1, 2)
     history.publish(COMPUTE, 0, 1, pages)
     return history.forward(COMPUTE, use(0, 1, 0, end, covers=covers))
+
+
+def test_what_came_first_is_told_first(history: History, told: Read) -> None:
+    """The fence of the earlier life had passed before that life ended."""
+    _, passed = stored(history, early=True)
+    reused(history)
+    (finding,) = told(history)
+    assert finding["sentence"].endswith(
+        f"; fence 1 of that life passed at event {passed}, the life ended at event {passed + 2}, and no "
+        "clear stands between"
+    )
 
 
 def test_state_rows_under_a_tail(history: History, told: Read) -> None:

@@ -56,9 +56,9 @@ def test_a_block_that_outlives_its_launch(ring: Ring, told: Read) -> None:
         "class": "resource",
         "confidence": "proven",
         "sentence": (
-            f"launch {first.launch} (forward) on compute, in step 1, took the workspace block of 100 bytes at "
-            f"200 at event {first.seq - 1}, and had not given it back when it had ended, by event {settled}, "
-            f"nor by the last event, {last}"
+            f"launch {first.launch} (forward) on compute, in step 1, took the workspace block of 100 bytes "
+            f"at 200 at event {first.seq - 1}, and had not given it back when it had ended, by event "
+            f"{settled}, nor by the last event, {last}"
         ),
         "resource_kind": "workspace",
         "resource_id": 200,
@@ -92,8 +92,8 @@ def test_a_launch_without_room(ring: Ring, told: Read) -> None:
         "confidence": "observed",
         "sentence": (
             f"launch {second.launch} (forward) on compute needs 600 bytes of the workspace in one piece, and "
-            "the largest room is 500, though 900 of 1000 are free; the oldest block that is live, 100 bytes at "
-            f"400, was taken at event {first.seq - 1} by launch {first.launch} (forward), in step 1"
+            "the largest room is 500, though 900 of 1000 are free; the oldest block that is live, 100 bytes "
+            f"at 400, was taken at event {first.seq - 1} by launch {first.launch} (forward), in step 1"
         ),
         "resource_id": 400,
         "launch": second.launch,

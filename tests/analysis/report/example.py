@@ -76,6 +76,7 @@ def report() -> Report:
                 page=17,
                 life=1,
                 why="what entry 0 of row 3 names until the publish has executed",
+                doubt="launch 1841 is not counted as having touched it, for that was not meant; it may have",
                 last_owner=Hold("request:9", "write", 1, 85000, None),
                 previous_owner=None,
                 also_held_by=("prefix:2",),
@@ -132,7 +133,7 @@ def report() -> Report:
             ),
         ),
         moment=90211,
-        what_was_new=(Novelty("row published on legacy", 0, 1500, 14),),
+        what_was_new=(Novelty("row published on legacy", 0, 1500, 14, "row published on", "legacy"),),
         in_flight=(
             StreamFact(0, "legacy", True, 12, 12, 12, (), ()),
             StreamFact(1, "compute", False, 903, 902, 901, (FORWARD,), (SAMPLE,)),

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 from tracert_analysis.report.as_markdown import escaped, fenced, render
-from tracert_analysis.report.report import Novelty, Query
+from tracert_analysis.report.report import Acquittal, Query, Resource
 
 from tests.analysis.report.example import CALL, report
 from tests.analysis.report.hostile import HOSTILE, poisoned
@@ -118,9 +118,11 @@ def test_what_does_not_fit_is_left_out_and_named() -> None:
 
 
 def test_more_is_left_out_only_as_it_must() -> None:
-    """Traits go after the queries, the access stays."""
-    many = tuple(Novelty(f"{number} {'trait ' * 300}", 0, 9, 1) for number in range(60))
-    text = render(replace(report(), what_was_new=many))
+    """What is acquitted goes after the queries and more, the access and the evidence stay."""
+    many = tuple(Acquittal(Resource("page"), f"{number} {'right ' * 300}", 1, 1) for number in range(60))
+    text = render(replace(report(), acquitted=many))
     assert len(text) < ISSUE_MAX
     assert text.splitlines()[-1].startswith("Left out, for an issue takes no more: QUERIES, WHAT WAS NEW")
+    assert "ACQUITTED. " in text.splitlines()[-1]
+    assert "### EVIDENCE" in text
     assert "### ACCESS THAT BREAKS THE RULE" in text

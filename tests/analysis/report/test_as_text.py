@@ -2,9 +2,10 @@
 
 from dataclasses import replace
 
+from tracert_analysis.report.as_json import as_json
 from tracert_analysis.report.as_text import WIDTH, render
 from tracert_analysis.report.facts import Resource
-from tracert_analysis.report.report import Evidence, Reproduce, Verdict
+from tracert_analysis.report.report import Evidence, Novelty, Reproduce, Verdict
 
 from tests.analysis.report.example import report
 
@@ -123,6 +124,21 @@ def test_lanes_show_open_transactions() -> None:
     rows = [found.split() for found in TEXT.split("LANES\n")[1].split("\n\n")[0].splitlines()]
     assert rows[1] == ["3", "held", "2", "17", "decode", "57", "231", "230", "1", "88"]
     assert rows[2] == ["4", "released", "1", "9", "-", "-", "-", "-", "-", "-"]
+
+
+def test_of_what_was_new_the_rarest_is_told() -> None:
+    """Four traits, those last that are new whatever happens; two sets; where the rest is. JSON has all."""
+    name = "pages granted, at least"
+    traits = [Novelty("last page 9", 0, 70, 14, "last page", "9", ever_new=True)]
+    traits += [Novelty(f"{name} {n}", n, 70, 14, name, str(n)) for n in range(5)]
+    sets = [Novelty(f"a and {n}, together", 0, 70, 14, None, f"a and {n}", (1, 2)) for n in "bcd"]
+    made = replace(report(), what_was_new=(*sets, *traits))
+    told = render(made).split("WHAT WAS NEW ABOUT THIS LAUNCH\n")[1].split("\n\n")[0].splitlines()
+    assert [text.split("  ")[1] for text in told[:4]] == [f"{n} of 70" for n in range(4)]
+    assert told[0].endswith("pages granted: at least 0 [14]")
+    assert told[4].endswith("together: a and b (alone 1 and 2 of 70 had it) [14]")
+    assert told[6].endswith("3 more: tracert sql DUMP 'FROM what_was_new(1841)' [14]")
+    assert len(as_json(made)["what_was_new"]) == 9
 
 
 def test_running_and_waiting_launches_are_named() -> None:

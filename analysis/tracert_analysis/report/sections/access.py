@@ -11,7 +11,8 @@ from tracert_analysis.report.report import Access, HostAct, Report
 def access(report: Report) -> Section:
     """Who did it, for whom, and against which earlier act."""
     title = "ACCESS THAT BREAKS THE RULE" if report.findings else "LAST LAUNCH TO START"
-    facts = tuple(_access(report.access)) if report.access is not None else ()
+    doubtful = any(row.leftovers for row in report.rows)
+    facts = tuple(_access(report.access, doubtful)) if report.access is not None else ()
     return Section("access", title, (Facts(facts), *_around(report, facts)))
 
 
@@ -21,7 +22,7 @@ def host(report: Report) -> Section:
     return Section("host", "WHAT THE HOST DID", (Facts(facts), *_around(report, facts)))
 
 
-def _access(found: Access) -> Iterator[Fact]:
+def _access(found: Access, doubtful: bool) -> Iterator[Fact]:
     act = found.act
     if found.why:
         yield Fact("which", found.why)
@@ -30,7 +31,8 @@ def _access(found: Access) -> Iterator[Fact]:
     yield from _request(found.request, found.request_id)
     if found.row is not None:
         walks = f", walks {found.walked} entries" if found.walked is not None else ""
-        reads = f", reads positions {positions(*found.positions)}" if found.positions else ""
+        does = "is meant to read" if doubtful else "reads"
+        reads = f", {does} positions {positions(*found.positions)}" if found.positions else ""
         yield Fact("row", f"{found.row}, generation {found.generation}{walks}{reads}")
     if found.other is not None:
         yield Fact("against", f"{place(found.other)}, {when(found.other)}")

@@ -30,16 +30,24 @@ def _facts(story: BytesStory, report: Report) -> Iterator[Fact]:
             yield Fact("their writer", f"{place(writer)}, seq {writer.seq}", (whose,))
         yield Fact("their owner", hold(story.owner, "life", report.names), (owner,))
     if story.ended_seq is not None:
-        fence = ""
-        if story.fence is not None:
-            passed = f"passed at seq {story.fence_passed_seq}" if story.fence_passed_seq else "never passed"
-            fence = f", behind fence {story.fence}, which {passed}"
-        yield Fact("its end", f"seq {story.ended_seq}{fence}", (end,))
+        yield Fact("its end", _end(story, story.ended_seq), (end,))
     if story.clears is not None:
         told = "none between" if not story.clears else f"{story.clears} of some of them"
         yield Fact("clears", told, (clears,))
     if story.nonfinite is not None:
         yield Fact("not finite", story.nonfinite, story.queries[-1:])
+
+
+def _end(story: BytesStory, ended: int) -> str:
+    """When the life ended, and when its fence passed: what came first is told first."""
+    if story.fence is None:
+        return f"seq {ended}, without a fence"
+    if story.fence_passed_seq is None:
+        return f"seq {ended}, behind fence {story.fence}, which is not seen to pass"
+    if story.fence_passed_seq < ended:
+        passed = f"fence {story.fence} of that life passed at seq {story.fence_passed_seq}"
+        return f"{passed}; the life ended later, at seq {ended}"
+    return f"seq {ended}; fence {story.fence} behind it passed at seq {story.fence_passed_seq}"
 
 
 def run(found: ByteRun, names: Mapping[str, str]) -> str:

@@ -5,23 +5,51 @@ from collections.abc import Iterator
 from tracert_analysis.report.causes import REPEATED, SAME_ORDER
 from tracert_analysis.report.document import Fact, Facts, Section
 from tracert_analysis.report.phrases import LISTED
-from tracert_analysis.report.report import Finding, Report
+from tracert_analysis.report.report import Finding, Novelty, Report
+
+TRAITS, SETS = 4, 2
+"""So many traits, and sets of traits, are printed; JSON has them all."""
 
 
 def novelties(report: Report) -> Section:
-    """Traits of the launch that few before it had."""
-    facts = tuple(
-        Fact("", f"{item.what}: {item.support} of {item.of} before it", (item.query,))
-        for item in report.what_was_new
-    )
-    hint = Fact(
-        "",
-        "hints at a path that had not run before, no causes: the first of a kind is not wrong",
+    """The rarest traits of the launch, the smallest sets that it alone had, and where all are told."""
+    rows = tuple(_new(report)) if report.what_was_new else ()
+    return Section("new", "WHAT WAS NEW ABOUT THIS LAUNCH", (Facts(rows),), folded=True)
+
+
+def _new(report: Report) -> Iterator[Fact]:
+    traits = [item for item in report.what_was_new if item.trait is not None]
+    traits.sort(key=lambda item: (item.ever_new, item.support))
+    sets = [item for item in report.what_was_new if item.trait is None]
+    for item in traits[:TRAITS]:
+        yield Fact(_count(item), _trait(item), (item.query,))
+    for item in sets[:SETS]:
+        one = " and ".join(map(str, item.alone))
+        yield Fact(_count(item), f"together: {item.value} (alone {one} of {item.of} had it)", (item.query,))
+    act = report.access.act if report.access is not None else None
+    left = len(traits[TRAITS:]) + len(sets[SETS:])
+    if left and act is not None:
+        query = report.what_was_new[0].query
+        yield Fact("more", f"{left} more: tracert sql DUMP 'FROM what_was_new({act.launch})'", (query,))
+    yield Fact(
+        "read it as",
+        "so many launches of its kernel before it had that: hints at a path that had not run, no causes",
         (),
         "quiet",
     )
-    rows = (*facts, hint) if facts else ()
-    return Section("new", "WHAT WAS NEW ABOUT THIS LAUNCH", (Facts(rows, indent=0),), folded=True)
+
+
+def _count(item: Novelty) -> str:
+    return f"{item.support} of {item.of}"
+
+
+def _trait(item: Novelty) -> str:
+    """A trait and what it was: a number stands behind a colon, with its `at least`."""
+    trait, value = str(item.trait), str(item.value)
+    name, comma, bound = trait.rpartition(", at ")
+    if comma:
+        return f"{name}: at {bound} {value}"
+    return f"{trait}: {value}" if value.isdigit() and not trait.endswith(" at") else f"{trait} {value}"
 
 
 def others(report: Report) -> Section:

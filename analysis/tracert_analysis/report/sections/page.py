@@ -39,6 +39,8 @@ def _blocks(story: PageStory, report: Report) -> Iterator[Block]:
 def _facts(story: PageStory, report: Report) -> Iterator[Fact]:
     owners, written, fenced, lived, held_bytes, _, kernels = (*story.queries, *[0] * 7)[:7]
     yield Fact("why", story.why)
+    if story.doubt is not None:
+        yield Fact("not certain", story.doubt)
     if not story.occurs:
         told = f"page {story.page} never occurs in the recorded window: nobody held it, no launch named it"
         clear = "" if story.last_writer is None else "; what cleared the whole arena wrote it"

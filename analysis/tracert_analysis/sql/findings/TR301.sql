@@ -28,8 +28,13 @@ SELECT
     || CASE WHEN m.origin_page = m.page THEN ' in life ' || m.origin_life
         ELSE ' in page ' || m.origin_page || '.' || m.origin_life END
     || coalesce(' and brought here by ' || _launch_named(v.launch, v.kernel, vn.name), '')
-    || coalesce('; that life ended at event ' || p.unheld_seq, '')
-    || coalesce(', its fence ' || p.fence || ' passed at event ' || f.passed_seq, '')
+    || CASE
+        WHEN f.passed_seq < p.unheld_seq
+            THEN '; fence ' || p.fence || ' of that life passed at event ' || f.passed_seq
+                || ', the life ended at event ' || p.unheld_seq
+        ELSE coalesce('; that life ended at event ' || p.unheld_seq, '')
+            || coalesce(', its fence ' || p.fence || ' passed at event ' || f.passed_seq, '')
+    END
     || CASE WHEN m.via_seq IS NULL THEN ', and no clear stands between' ELSE '' END AS sentence,
     'page' AS resource_kind,
     m.page AS resource_id,
