@@ -4,7 +4,11 @@
 -- had it (`bit` is its place in masks), and a mask, with the traits that some row of an earlier launch shared with it.
 CREATE MACRO _shared_traits(launch) AS TABLE
 WITH
-    this AS MATERIALIZED (FROM launch AS l WHERE l.launch = launch ORDER BY l.seq LIMIT 1),
+    -- No name here stands in the way of a column that is given for the launch.
+    _asked AS (SELECT launch AS _launch),
+    this AS MATERIALIZED (
+        SELECT l.* FROM launch AS l JOIN _asked AS a ON l.launch = a._launch ORDER BY l.seq LIMIT 1
+    ),
     recent AS (
         SELECT l.seq, l.launch, l.stream, l.phase, l.step, l.row, l.generation
         FROM launch AS l, this

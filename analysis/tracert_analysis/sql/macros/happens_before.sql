@@ -4,6 +4,8 @@ CREATE MACRO happens_before(a, b) AS (
     SELECT min(
         CASE WHEN x.stream = y.stream THEN x.ordinal < y.ordinal ELSE y.clock[x.stream + 1] >= x.ordinal END
     )
-    FROM launch AS x, launch AS y
-    WHERE x.launch = a AND y.launch = b
+    -- No name here stands in the way of columns that are given for the launches.
+    FROM (SELECT a AS _a, b AS _b) AS asked
+    JOIN launch AS x ON x.launch = asked._a
+    JOIN launch AS y ON y.launch = asked._b
 );

@@ -12,6 +12,9 @@
 -- * call: The call that orders them, anywhere between the two events.
 -- * alternative: Another way: the earlier launch on the stream of the later one.
 CREATE MACRO missing_edge(finding) AS TABLE
+WITH
+    -- No name here stands in the way of a column that is given for the finding.
+    _asked AS (SELECT finding AS _finding)
 SELECT
     early.launch AS from_launch, early.on_stream AS from_stream, from_name.name AS from_name, early.seq AS from_seq,
     late.launch AS to_launch, late.on_stream AS to_stream, to_name.name AS to_name, late.seq AS to_seq,
@@ -25,7 +28,8 @@ SELECT
     CASE WHEN early.launch IS NOT NULL AND late.launch IS NOT NULL THEN
         'device.launch(' || _variable(to_name.name) || ', ' || coalesce(early.kernel, '...') || ', ...)' END
         AS alternative
-FROM finding AS f
+FROM _asked AS a
+JOIN finding AS f ON f.finding = a._finding
 JOIN _act AS early
     ON CASE WHEN early.launch IS NULL THEN f.other_launch IS NULL AND f.other_seq = early.seq
         ELSE f.other_launch = early.launch END
@@ -33,5 +37,5 @@ JOIN _act AS late
     ON CASE WHEN late.launch IS NULL THEN f.launch IS NULL AND f.seq = late.seq ELSE f.launch = late.launch END
 JOIN _stream AS from_name ON early.stream = from_name.stream
 JOIN _stream AS to_name ON late.stream = to_name.stream
-WHERE f.finding = finding AND early.seq < late.seq AND early.stream <> late.stream
+WHERE early.seq < late.seq AND early.stream <> late.stream
     AND late.clock[early.stream + 1] < early.ordinal;

@@ -10,7 +10,9 @@
 -- * alone: Of a set: the support of each of its traits; null otherwise.
 CREATE MACRO what_was_new(launch) AS TABLE
 WITH
-    this AS (FROM launch AS l WHERE l.launch = launch ORDER BY l.seq LIMIT 1),
+    -- No name here stands in the way of a column that is given for the launch.
+    _asked AS (SELECT launch AS _launch),
+    this AS (SELECT l.* FROM launch AS l JOIN _asked AS a ON l.launch = a._launch ORDER BY l.seq LIMIT 1),
     told AS MATERIALIZED (FROM _shared_traits(launch)),
     met AS MATERIALIZED (SELECT mask FROM told WHERE bit IS NULL),
     -- Tenancies, tenants and page numbers are always new at some time, and what all had sets nothing apart.
