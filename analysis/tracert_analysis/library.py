@@ -43,6 +43,7 @@ ACCESS = (
     "_past_row",
     "_unexplained",
     "_hit",
+    "prefix_hit",
     "finding",
     "_last",
     "page_last",

@@ -62,7 +62,7 @@ def test_everything_public_is_described() -> None:
     found = {item.name: item for item in described()}
     tables = {"header", "event", "stream_state", "page_state", "lane_state"}
     views = {"launch", "access", "page_life", "holding", "row_content", "fence", "request", "workspace"}
-    views |= {"finding", "byte_write", "guard_entry", "page_last"}
+    views |= {"finding", "byte_write", "guard_entry", "page_last", "prefix_hit"}
     macros = {"last_owner", "last_writer", "last_fence", "page_history", "launch_reads", "launch_writes"}
     macros |= {"happens_before", "missing_edge", "in_flight", "what_was_new", "page_bytes"}
     for kind, names in (("table", tables), ("view", views), ("macro", macros)):

@@ -36,7 +36,7 @@ CONTRACT_MACROS = {
     "in_flight()",
     "what_was_new(launch)",
 }
-ADDED_VIEWS = {"byte_write", "guard_entry", "page_last"}
+ADDED_VIEWS = {"byte_write", "guard_entry", "page_last", "prefix_hit"}
 ADDED_MACROS = {"page_bytes(page, before := NULL)"}
 
 

@@ -160,12 +160,94 @@ def test_request(tmp_path: Path) -> None:
     history.release(0, 1, 1)
     history.event("finish", request=1, row=0, reason="stop")
     history.event("fail", request=3, reason="queue full")
+    columns = "request, id, row, generation, arrive_seq, prompt_tokens, finish_seq, reason, status"
     assert [
         (1, "cmpl-1", 0, 1, 1, 10, 8, "stop", "finished"),
         (2, "cmpl-2", 1, 1, 2, 20, None, None, "running"),
         (3, "cmpl-3", None, None, 3, 30, 9, "queue full", "failed"),
         (4, "cmpl-4", None, None, 4, 40, None, None, "waiting"),
-    ] == rows(history, tmp_path, "FROM request ORDER BY request")
+    ] == rows(history, tmp_path, f"SELECT {columns} FROM request ORDER BY request")
+
+
+def test_when_a_request_was_scheduled_and_got_tokens(tmp_path: Path) -> None:
+    """A prompt in two slices; what was computed again after its pages were lost; a token that was refused."""
+    history = History()
+
+    def step(request: int, *, upto: int) -> int:
+        history.event("schedule", request=request, row=0, phase="prefill", step=1, scheduled_tokens=1)
+        history.event("transaction", op="begin", transaction=1, row=0, request=request, frontier=upto)
+        return history.event("transaction", op="commit", transaction=1, row=0, request=request, frontier=upto)
+
+    for number in (1, 2, 3):
+        history.event("arrive", request=number, id=f"r{number}", prompt_tokens=10, max_tokens=5)
+    step(1, upto=6)
+    first = step(1, upto=10)
+    last = step(1, upto=11)
+    history.event("preempt", request=1, row=0, step=4, reason="no free page")
+    step(1, upto=11)
+    scheduled = history.seq + 1
+    step(2, upto=10)
+    history.event("error", code=6, name="INVALID", stream=1, observed_at="commit", detail={"request": 2})
+    failed = history.event("fail", request=2, row=0, reason="invalid")
+    # Arrived before the history: which of its commits is of its whole prompt, nobody knows.
+    step(9, upto=50)
+    columns = "request, arrive_t, first_schedule_seq, first_token_seq, last_token_seq, finish_t"
+    assert [
+        (1, 1000, 4, first, last, None),
+        (2, 2000, scheduled, None, None, failed * 1000),
+        (3, 3000, None, None, None, None),
+        (9, None, history.seq - 2, None, None, None),
+    ] == rows(history, tmp_path, f"SELECT {columns} FROM request ORDER BY request")
+    assert [(4000, first * 1000, last * 1000)] == rows(
+        history,
+        tmp_path,
+        "SELECT first_schedule_t, first_token_t, last_token_t FROM request WHERE request = 1",
+    )
+
+
+def test_prefix_hit(tmp_path: Path) -> None:
+    """From the cache and from the host tier; one that was matched again, and a tail that was not needed."""
+    history = History()
+    cached = history.alloc([5, 6, 7], "request:1")
+    for node, (page, digest) in enumerate(zip(cached, "abc", strict=True), 1):
+        history.hold([page], f"prefix:{node}")
+        history.event(
+            "insert", node=node, digest=digest * 16, parent=node - 1, identity=1, pages=[list(page)]
+        )
+    history.give_back(cached, "request:1")
+    for node in (2, 3):
+        history.event("evict", node=node, pages=[list(cached[node - 1])])
+    history.moved("offload", TRANSFER, [(0, *cached[1]), (1, *cached[2])])
+
+    def match(hit_tokens: int) -> int:
+        pages = [list(page) for page in cached[: -(-hit_tokens // 4)]]
+        return history.event(
+            "match",
+            request=2,
+            node=1,
+            digest="a" * 16,
+            identity=1,
+            hit_tokens=hit_tokens,
+            pages=pages,
+            lookup_ns=1,
+        )
+
+    refused = match(4)
+    history.hold([cached[0]], "request:2")
+    history.drop([cached[0]], "request:2", "read")
+    found = match(6)
+    history.hold([cached[0]], "request:2")
+    granted = history.alloc([8, 9], "request:2")
+    loaded = history.moved("load", TRANSFER, [(0, *granted[0]), (1, *granted[1])])
+    history.acquire(0, 1, 2)
+    columns = 'seq, tier, "index", page, life, tokens, taken, node, digest, slot, source_page, launch'
+    assert [
+        (refused, "device", 0, 5, 1, 4, False, 1, "a" * 16, None, None, None),
+        (found, "device", 0, 5, 1, 4, True, 1, "a" * 16, None, None, None),
+        (found, "device", 1, 6, 1, 2, False, 2, "b" * 16, None, None, None),
+        (loaded.seq, "host", 1, 8, 1, 4, True, 2, "b" * 16, 0, 6, loaded.launch),
+        (loaded.seq, "host", 2, 9, 1, 4, True, 3, "c" * 16, 1, 7, loaded.launch),
+    ] == rows(history, tmp_path, f"SELECT {columns} FROM prefix_hit WHERE request = 2 ORDER BY seq, index")
 
 
 def test_workspace(tmp_path: Path) -> None:
