@@ -29,16 +29,18 @@ Tab completes names, the arrow keys bring back lines, Ctrl-C ends a query or a b
 """
 COMMANDS = (".tables", ".schema", ".mode", ".timer", ".rank", ".help", ".quit")
 
-# What follows from the loaded tables is a view to its reader, however it is kept.
+# What follows from the loaded tables is a view to its reader, and those are tables, however either is kept.
 TABLES = """\
 SELECT name, kind, split_part(comment, chr(10), 1) AS comment FROM (
-    SELECT table_name AS name, comment,
-        CASE WHEN table_name IN ('header', 'event', 'stream_state', 'page_state', 'lane_state')
+    SELECT name, comment,
+        CASE WHEN name IN ('header', 'event', 'stream_state', 'page_state', 'lane_state')
             THEN 'table' ELSE 'view' END AS kind
-    FROM duckdb_tables() WHERE NOT internal AND schema_name = current_schema()
-    UNION ALL
-    SELECT view_name, comment, 'view' FROM duckdb_views()
-    WHERE NOT internal AND schema_name = current_schema()
+    FROM (
+        SELECT table_name AS name, comment FROM duckdb_tables()
+        WHERE NOT internal AND schema_name = current_schema()
+        UNION ALL
+        SELECT view_name, comment FROM duckdb_views() WHERE NOT internal AND schema_name = current_schema()
+    )
     UNION ALL
     SELECT function_name || '(' || array_to_string(parameters, ', ') || ')', comment, 'macro'
     FROM duckdb_functions()
