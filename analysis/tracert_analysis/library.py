@@ -6,7 +6,9 @@ its first comment line is the rule in a sentence. What is called a view may be s
 """
 
 import re
+from functools import cache, cached_property
 from importlib.resources import files
+from typing import Any
 
 import duckdb
 
@@ -78,12 +80,12 @@ RANK_FINDINGS = ("TR801",)
 """Those that compare several dumps: they stand in `ranks`, and are asked when dumps are read together."""
 CLASSES = ("order", "lifetime", "mapping", "content", "resource", "symptom")
 """Which of two findings at the same event comes first."""
-NEEDS = {
-    "fence": "FROM _seen WHERE kind = 'fence_record'",
-    "workspace": "FROM _seen WHERE kind = 'workspace_alloc'",
-    "_moved": "FROM _seen WHERE kind IN ('copy', 'load')",
-    "_saving": "FROM _seen WHERE kind = 'snapshot_save'",
-    "_guarded": "FROM _seen WHERE kind = 'guard'",
+NEEDS: dict[str, str | tuple[str, ...]] = {
+    "fence": ("fence_record",),
+    "workspace": ("workspace_alloc",),
+    "_moved": ("copy", "load"),
+    "_saving": ("snapshot_save",),
+    "_guarded": ("guard",),
     "_doubtful": "SELECT 1 FROM _touch UNION ALL SELECT 1 FROM _extent",
     "_met": "FROM _blemish",
     "_unordered_publish": "FROM _touch",
@@ -91,12 +93,12 @@ NEEDS = {
     "_loose": "SELECT 1 FROM _use UNION ALL SELECT 1 FROM _extent",
     "_suspect": "FROM _loose",
     "_near": "FROM _suspect",
-    "_mapped": "FROM _seen WHERE kind = 'map'",
+    "_mapped": ("map",),
     "_past_row": "FROM _mapped",
-    "_hit": "FROM _seen WHERE kind = 'match'",
+    "_hit": ("match",),
     "TR101": "FROM _near",
     "TR102": "FROM _unordered_publish",
-    "TR103": "FROM _seen WHERE kind = 'stage'",
+    "TR103": ("stage",),
     "TR104": """
         SELECT 1 FROM _extent WHERE source = 'clear'
         UNION ALL
@@ -110,8 +112,8 @@ NEEDS = {
         SELECT 1 FROM _told_launch AS e JOIN _act AS l ON l.seq > e.seq AND l.stream <> e.stream
         WHERE e.kind = 'clear' AND e.all AND l.clock[e.stream + 1] < e.ordinal
     """,
-    "TR203": "FROM _seen WHERE kind IN ('drop', 'retire', 'free')",
-    "TR204": "FROM _seen WHERE kind IN ('finish', 'fail', 'preempt')",
+    "TR203": ("drop", "retire", "free"),
+    "TR204": ("finish", "fail", "preempt"),
     # Two holders of a page, at once or one after the other, or one for reading.
     "TR205": """
         SELECT page FROM _page_event WHERE kind IN ('alloc', 'hold', 'keyframe')
@@ -123,7 +125,7 @@ NEEDS = {
     """,
     "TR301": "FROM _met WHERE kind = 'stale'",
     "TR302": "FROM _met WHERE kind = 'unwritten'",
-    "TR303": "FROM _seen WHERE kind = 'copy_plan'",
+    "TR303": ("copy_plan",),
     "TR401": """
         SELECT 1 FROM _touch AS t, _window AS w WHERE t.page < 0 OR t.page >= w.kv_pages
         UNION ALL
@@ -131,15 +133,18 @@ NEEDS = {
     """,
     "TR402": "SELECT 1 FROM _touch UNION ALL SELECT 1 FROM _unpublished UNION ALL SELECT 1 FROM _guarded",
     "TR403": "FROM _past_row",
-    "TR501": "FROM _seen WHERE kind = 'match'",
+    "TR501": ("match",),
     "TR502": "FROM _hit",
     "TR503": "FROM _hit",
-    "TR601": "FROM _seen WHERE kind = 'verify'",
-    "TR701": "FROM _seen WHERE kind IN ('workspace_plan', 'workspace_alloc')",
+    "TR601": ("verify",),
+    "TR701": ("workspace_plan", "workspace_alloc"),
     "TR901": "FROM stream_state WHERE launched > finished",
-    "TR902": "FROM _seen WHERE kind = 'nonfinite'",
+    "TR902": ("nonfinite",),
 }
-"""Where this has no row, the table or the finding has none: planning its query takes longer than asking."""
+"""Where this has no row, the table or the finding has none: planning its query takes longer than asking.
+
+Names stand for kinds of events: one of them must have occurred.
+"""
 PRECISE = ("TR502",)
 """Of two findings of one class at the same event these come first: they say of what kind the other is."""
 MACROS = (
@@ -184,7 +189,9 @@ def create_doubt(connection: duckdb.DuckDBPyConnection) -> None:
 def create_access(connection: duckdb.DuckDBPyConnection) -> None:
     """What follows from `_touch`, `_blemish` and the clocks: accesses and findings."""
     _create(connection, "views", ACCESS)
-    _find(connection, [code for code in FINDINGS if _may_have_rows(connection, code)])
+    needed = _Needed(connection)
+    broken = [code for code in FINDINGS if needed.may_have_rows(code) and _is_broken(connection, code)]
+    _find(connection, broken)
 
 
 def create_macros(connection: duckdb.DuckDBPyConnection) -> None:
@@ -192,8 +199,32 @@ def create_macros(connection: duckdb.DuckDBPyConnection) -> None:
     _create(connection, "macros", MACROS)
 
 
-def _may_have_rows(connection: duckdb.DuckDBPyConnection, name: str) -> bool:
-    return name not in NEEDS or connection.execute(f"{NEEDS[name]} LIMIT 1").fetchone() is not None
+class _Needed:
+    """What a history has of that which `NEEDS` names."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+        self._connection = connection
+
+    def may_have_rows(self, name: str) -> bool:
+        """False where the query of that name would find nothing."""
+        needs = NEEDS.get(name)
+        if needs is None:
+            return True
+        if isinstance(needs, str):
+            return _first(self._connection, f"{needs} LIMIT 1") is not None
+        return not self._kinds.isdisjoint(needs)
+
+    @cached_property
+    def _kinds(self) -> set[str]:
+        return {row[0] for row in self._connection.execute("SELECT kind::VARCHAR FROM _seen").fetchall()}
+
+
+def _is_broken(connection: duckdb.DuckDBPyConnection, code: str) -> bool:
+    """May the finding have rows, by what its query calls `broken`? The sentence is planned only then."""
+    asked, _, _ = text("findings", code).partition("\nSELECT\n")
+    if "    broken AS (" not in asked:
+        return True
+    return _first(connection, f"{asked}\nSELECT 1 FROM broken LIMIT 1") is not None
 
 
 def _find(connection: duckdb.DuckDBPyConnection, codes: list[str]) -> None:
@@ -205,7 +236,7 @@ def _find(connection: duckdb.DuckDBPyConnection, codes: list[str]) -> None:
         INSERT INTO finding BY NAME
         SELECT *, row_number() OVER (
             ORDER BY seq, list_position($classes, class), list_contains($precise, code) DESC, code,
-                resource_id
+                resource_id, life, row, generation
         ) AS finding
         FROM ({found}) ORDER BY finding
         """,
@@ -214,9 +245,33 @@ def _find(connection: duckdb.DuckDBPyConnection, codes: list[str]) -> None:
 
 
 def _create(connection: duckdb.DuckDBPyConnection, folder: str, names: tuple[str, ...]) -> None:
+    needed = _Needed(connection)
     for name in names:
-        # As its author parts them: to let DuckDB do it takes a tenth of opening a short dump.
-        for statement in text(folder, name).split(";\n\n"):
-            filled = _FILLS.search(statement)
-            if filled is None or _may_have_rows(connection, filled[1]):
-                connection.execute(statement)
+        for written, filled in _statements(folder, name):
+            if filled is None or needed.may_have_rows(filled):
+                connection.execute(_parsed(connection, written))
+
+
+@cache
+def _statements(folder: str, name: str) -> list[tuple[str, str | None]]:
+    """The statements of a file, each with the table that it fills, if it does."""
+    # As its author parts them: to let DuckDB do it takes longer.
+    parts = text(folder, name).split(";\n\n")
+    return [(part, filled[1] if (filled := _FILLS.search(part)) else None) for part in parts]
+
+
+def _first(connection: duckdb.DuckDBPyConnection, query: str) -> tuple[Any, ...] | None:
+    return connection.execute(_parsed(connection, query)).fetchone()
+
+
+def _parsed(connection: duckdb.DuckDBPyConnection, written: str) -> duckdb.Statement:
+    """The statement, parsed once a process: for the whole library that takes 50 ms."""
+    kept = _kept()
+    if written not in kept:
+        (kept[written],) = connection.extract_statements(written)
+    return kept[written]
+
+
+@cache
+def _kept() -> dict[str, duckdb.Statement]:
+    return {}
