@@ -49,6 +49,7 @@ ACCESS = (
     "finding",
     "_last",
     "page_last",
+    "kv_layout",
 )
 """What launches touched, and in which order."""
 FINDINGS = (
@@ -87,7 +88,7 @@ NEEDS: dict[str, str | tuple[str, ...]] = {
     "_saving": ("snapshot_save",),
     "_guarded": ("guard",),
     "_doubtful": "SELECT 1 FROM _touch UNION ALL SELECT 1 FROM _extent",
-    "_met": "FROM _blemish",
+    "_met": "SELECT 1 FROM _blemish UNION ALL SELECT 1 FROM _uncomputed",
     "_unordered_publish": "FROM _touch",
     "_span": "SELECT 1 FROM _touch UNION ALL SELECT 1 FROM _extent",
     "_loose": "SELECT 1 FROM _use UNION ALL SELECT 1 FROM _extent",
@@ -124,7 +125,7 @@ NEEDS: dict[str, str | tuple[str, ...]] = {
         WHERE page IN (SELECT page FROM page_life WHERE owner LIKE 'reserved:%')
     """,
     "TR301": "FROM _met WHERE kind = 'stale'",
-    "TR302": "FROM _met WHERE kind = 'unwritten'",
+    "TR302": "FROM _met WHERE kind IN ('unwritten', 'blank')",
     "TR303": ("copy_plan",),
     "TR401": """
         SELECT 1 FROM _touch AS t, _window AS w WHERE t.page < 0 OR t.page >= w.kv_pages
@@ -153,6 +154,7 @@ MACROS = (
     "last_fence",
     "page_history",
     "page_bytes",
+    "byte_ranges",
     "launch_reads",
     "launch_writes",
     "happens_before",

@@ -62,9 +62,9 @@ def test_everything_public_is_described() -> None:
     found = {item.name: item for item in described()}
     tables = {"header", "event", "stream_state", "page_state", "lane_state"}
     views = {"launch", "access", "page_life", "holding", "row_content", "fence", "request", "workspace"}
-    views |= {"finding", "byte_write", "guard_entry", "page_last", "prefix_hit"}
+    views |= {"finding", "byte_write", "guard_entry", "page_last", "prefix_hit", "kv_layout"}
     macros = {"last_owner", "last_writer", "last_fence", "page_history", "launch_reads", "launch_writes"}
-    macros |= {"happens_before", "missing_edge", "in_flight", "what_was_new", "page_bytes"}
+    macros |= {"happens_before", "missing_edge", "in_flight", "what_was_new", "page_bytes", "byte_ranges"}
     for kind, names in (("table", tables), ("view", views), ("macro", macros)):
         assert {name for name, item in found.items() if item.kind == kind} == names
     assert all(item.comment for item in found.values())

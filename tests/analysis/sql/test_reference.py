@@ -36,8 +36,8 @@ CONTRACT_MACROS = {
     "in_flight()",
     "what_was_new(launch)",
 }
-ADDED_VIEWS = {"byte_write", "guard_entry", "page_last", "prefix_hit"}
-ADDED_MACROS = {"page_bytes(page, before := NULL)"}
+ADDED_VIEWS = {"byte_write", "guard_entry", "page_last", "prefix_hit", "kv_layout"}
+ADDED_MACROS = {"page_bytes(page, before := NULL)", "byte_ranges(first, until)"}
 
 
 def module(name: str) -> ModuleType:
