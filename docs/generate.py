@@ -1,7 +1,7 @@
 """Makes the pages that follow from the SQL library; `--check` only says whether they are up to date.
 
-The reference of the SQL library, the answers in `sql.md`, the list of the findings, here and in the README,
-and the rule in each finding's page.
+The reference of the SQL library, the answers in `sql.md` and its table of kinds of events, the list of the
+findings, here and in the README, and the rule in each finding's page.
 """
 
 import os
@@ -18,6 +18,7 @@ from tracert_analysis.worked import answered
 DOCS = Path(__file__).parent
 PAGE = DOCS / "sql-reference.md"
 ANSWERS = DOCS / "sql.md"
+FORMAT = DOCS / "dump.md"
 DUMPS = DOCS / "dumps"
 INDEX = DOCS / "findings" / "README.md"
 README = DOCS.parent / "README.md"
@@ -37,6 +38,14 @@ _FORMS = (
     ("view", "Views", "What follows from it."),
     ("macro", "Macros", "Answers. Those with columns stand behind `FROM`, such as `FROM last_writer(17)`."),
 )
+_TOLD = re.compile(r"^\| (`\w+`(?: `\w+`)*) \| ([^|]*) \|", re.MULTILINE)
+_OTHERWISE = {
+    "clear": {"pages": "page_count"},
+    "schedule": {"pages": "page_count"},
+    "keyframe": {"pages": "keyframe_pages"},
+    "keyframe_end": {"pages": "page_count"},
+}
+"""Fields that `event` has as another column: `pages` is a list of pages there."""
 _OF_RANKS = "Beside the tables and views of all ranks together, each with its `rank` before it."
 
 
@@ -105,6 +114,24 @@ def summary(old: str) -> str:
     return head + line + rows + rest[rest.index("\n\n") + 1 :]
 
 
+def kinds(old: str, told: str) -> str:
+    """`sql.md` with its table of kinds of events, a line a row of the table in `dump.md`."""
+    table = told.partition("| kind | fields | what happened |\n")[2].partition("\n\n")[0]
+    head, line, rest = old.partition("| kind | columns |\n|---|---|\n")
+    rows = "".join(f"| {found[1]} | {_columns(found[1], found[2])} |\n" for found in _TOLD.finditer(table))
+    return head + line + rows + rest[rest.index("\n\n") + 1 :]
+
+
+def _columns(named: str, fields: str) -> str:
+    """The columns of `event` for the fields that these kinds have."""
+    others = {
+        name: column
+        for kind in re.findall(r"\w+", named)
+        for name, column in _OTHERWISE.get(kind, {}).items()
+    }
+    return " ".join(f"`{others.get(name, name)}`" for name in re.findall(r"\w+", fields))
+
+
 def finding(old: str, sentence: str) -> str:
     """The page of a finding: between its heading and its first section stands the rule."""
     return re.sub(
@@ -121,7 +148,9 @@ def expected() -> dict[Path, str]:
     texts = {FINDINGS / f"{rule.code}.md": rule.sentence for rule in rules()}
     return {
         PAGE: page(),
-        ANSWERS: answered(ANSWERS.read_text(encoding="utf-8"), DUMPS),
+        ANSWERS: kinds(
+            answered(ANSWERS.read_text(encoding="utf-8"), DUMPS), FORMAT.read_text(encoding="utf-8")
+        ),
         INDEX: index(INDEX.read_text(encoding="utf-8")),
         README: summary(README.read_text(encoding="utf-8")),
         **{path: finding(path.read_text(encoding="utf-8"), text) for path, text in texts.items()},

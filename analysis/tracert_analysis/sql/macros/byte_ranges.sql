@@ -13,9 +13,7 @@ FROM
     -- No name here stands in the way of columns that are given for the positions.
     (SELECT greatest(first::BIGINT, 0) AS _first, until::BIGINT AS _until) AS a,
     (
-        SELECT unnest(range(2 * l.layers::BIGINT)) AS piece, l.page_size::BIGINT AS page_size,
-            l.position_bytes::BIGINT AS position_bytes
-        FROM kv_layout AS l
+        SELECT unnest(range(2 * l.layers)) AS piece, l.page_size, l.position_bytes FROM kv_layout AS l
     ) AS p
 WHERE a._first < least(a._until, p.page_size)
 ORDER BY p.piece;

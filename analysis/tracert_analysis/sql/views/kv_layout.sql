@@ -21,15 +21,15 @@ CREATE VIEW kv_layout (
     page_bytes
 ) AS
 SELECT
-    w.page_size, w.kv_pages, l.layers, TRY_CAST(l.layout ->> 'kv_heads' AS UINTEGER),
-    TRY_CAST(l.layout ->> 'head_dim' AS UINTEGER), l.layout ->> 'dtype', l.position_bytes,
-    2 * l.layers * l.position_bytes, 2 * l.layers * l.position_bytes * w.page_size
+    w.page_size::BIGINT, w.kv_pages::BIGINT, l.layers, TRY_CAST(l.layout ->> 'kv_heads' AS BIGINT),
+    TRY_CAST(l.layout ->> 'head_dim' AS BIGINT), l.layout ->> 'dtype', l.position_bytes,
+    2 * l.layers * l.position_bytes, 2 * l.layers * l.position_bytes * w.page_size::BIGINT
 FROM _window AS w LEFT JOIN (
     SELECT layout,
         -- Numbers that no engine has are none.
-        CASE WHEN TRY_CAST(layout ->> 'layers' AS UBIGINT) BETWEEN 1 AND 65536
-            THEN TRY_CAST(layout ->> 'layers' AS UBIGINT) END AS layers,
-        CASE WHEN TRY_CAST(layout ->> 'position_bytes' AS UBIGINT) BETWEEN 1 AND 16777216
-            THEN TRY_CAST(layout ->> 'position_bytes' AS UBIGINT) END AS position_bytes
+        CASE WHEN TRY_CAST(layout ->> 'layers' AS BIGINT) BETWEEN 1 AND 65536
+            THEN TRY_CAST(layout ->> 'layers' AS BIGINT) END AS layers,
+        CASE WHEN TRY_CAST(layout ->> 'position_bytes' AS BIGINT) BETWEEN 1 AND 16777216
+            THEN TRY_CAST(layout ->> 'position_bytes' AS BIGINT) END AS position_bytes
     FROM (SELECT config -> 'layout' AS layout FROM header)
 ) AS l ON true;
