@@ -249,7 +249,9 @@ def _row_stories(
     row = scene.shown.row["row"]
     earlier = scene.edge.earlier if scene.edge else None
     too_late = earlier if earlier and earlier.kind == "publish" and earlier.row == row else None
-    return (row_story(questions, acts, row, scene.at, scene.act, too_late, kv_pages),)
+    found = scene.shown.row
+    named = found["resource_kind"] == "row" or found["class"] == "mapping" or too_late is not None
+    return (row_story(questions, acts, row, scene.at, scene.act, too_late, kv_pages, named),)
 
 
 def _page_stories(

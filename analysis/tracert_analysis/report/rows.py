@@ -1,6 +1,7 @@
 """A row's story as of one launch: who had it, who published it, what a launch that is too early finds."""
 
 from tracert_analysis.report.acts import Acts
+from tracert_analysis.report.entries import strips
 from tracert_analysis.report.facts import Act, Hold, Life, Write
 from tracert_analysis.report.questions import Questions, Row, Told
 from tracert_analysis.report.stories import Leftover, RowStory
@@ -52,8 +53,9 @@ def row_story(
     launch: Act | None,
     too_late: Act | None,
     kv_pages: int | None,
+    named: bool,
 ) -> RowStory:
-    """The story of `row` up to seq `at`: `launch` uses the row.
+    """The story of `row` up to seq `at`: `launch` uses the row. `named` asks for its entries, too.
 
     `too_late` is the publish that the launch is not ordered after; without it, the last publish counts.
     """
@@ -81,6 +83,7 @@ def row_story(
             last_page=kv_pages - 1 if kv_pages is not None else 2**31,
         )
         left, left_query = tuple(Leftover(**found) for found in told.rows), told.query
+    entries, entries_query = strips(questions, acts, row, at, kv_pages) if named else ((), 0)
     holds = [_tenant(tenant) for tenant in tenants.rows]
     return RowStory(
         row=row,
@@ -92,7 +95,8 @@ def row_story(
         last_fence=fence,
         lives=_lives(tenants, published, questions.rows(USES, row=row, at=at)),
         leftovers=left,
-        queries=(tenants.query, published.query, left_query, fence_query),
+        queries=(tenants.query, published.query, left_query, fence_query, entries_query),
+        entries=entries,
     )
 
 

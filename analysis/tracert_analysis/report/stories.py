@@ -66,6 +66,30 @@ class Leftover:
 
 
 @dataclass(frozen=True, slots=True)
+class Strip:
+    """Neighbouring entries of a row, `first` up to `end`, that one publish wrote and one overwrote."""
+
+    first: int
+    end: int
+    pages: tuple[tuple[int, int], ...]
+    """What each names: page and life."""
+    in_pool: bool
+    """False when none of them names a page of the pool."""
+    seq: int
+    """Event of the publish, or of the keyframe that knew them."""
+    until_seq: int | None
+    """Event of the publish that overwrote them; None when none did."""
+    generation: int
+    epoch: int | None
+    launch: int | None
+    """The publish; None when only a keyframe knew them."""
+    kernel: str | None
+    stream_name: str | None
+    state: str | None
+    """Of the publish at the end: finished, running, waiting."""
+
+
+@dataclass(frozen=True, slots=True)
 class RowStory:
     """A row as of one seq: who had it, who published it, what a launch too early finds in it."""
 
@@ -79,6 +103,9 @@ class RowStory:
     lives: tuple[Life, ...]
     leftovers: tuple[Leftover, ...]
     queries: tuple[int, ...]
+    """Of owners, publishes, leftovers, fence, entries."""
+    entries: tuple[Strip, ...] = ()
+    """Empty unless what the row names matters to the verdict."""
 
 
 @dataclass(frozen=True, slots=True)

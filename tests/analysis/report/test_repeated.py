@@ -72,6 +72,17 @@ def test_without_a_crash_the_access_that_could_do_harm_is_shown() -> None:
     assert made.access is not None
     assert (made.access.request, made.access.row, made.access.generation) == (9, 3, 2)
     assert [entry.left_page for entry in made.rows[0].leftovers] == [6, 7]
+    assert [(strip.seq, strip.pages) for strip in made.rows[0].entries] == [
+        (9, ((6, 1), (7, 1))),
+        (25, ((20, 1), (21, 1))),
+    ]
+    text = " ".join(render(made).split())
+    assert "published seq 25, generation 2" in text
+    assert "entries 0 to 1: pages 20.1 to 21.1" in text
+    assert "meant for launch 7, which may have found another number in entry 0" in text
+    assert "not meant for launch 7, which may have found them by entry 0" in text
+    assert "launch 7 is counted as having touched it, for that was meant; it may not have" in text
+    assert "is meant to read positions 0 to 5" in text
     assert made.verdict.confidence == "proven"
     assert made.access.why is not None
     assert "where the row still named pages that are not meant" in made.access.why

@@ -2,11 +2,15 @@
 
 from collections.abc import Iterator
 
-from tracert_analysis.report.document import Block, Fact, Facts, Section
-from tracert_analysis.report.phrases import fence, hold, leftovers, write
+from tracert_analysis.report.document import Block, Drawing, Fact, Facts, Section
+from tracert_analysis.report.drawings import entries, lives
+from tracert_analysis.report.phrases import fence, hold, leftovers, page_name, write
 from tracert_analysis.report.report import Report
 from tracert_analysis.report.sections.life_line import life_line
-from tracert_analysis.report.stories import RowStory
+from tracert_analysis.report.stories import RowStory, Strip
+
+PUBLISHES = 4
+"""Of the publishes of a row the last so many are listed."""
 
 
 def row(story: RowStory, report: Report) -> Section:
@@ -24,6 +28,15 @@ def _blocks(story: RowStory, report: Report) -> Iterator[Block]:
         report,
         lambda life: f"{len(life.writes)} publishes, {len(life.reads)} uses",
     )
+    if story.entries:
+        first, last = report.evidence.first_seq or 0, report.evidence.last_seq or 1
+        axis = (*lives.span(story.lives[-lives.SHOWN :], first, last), report.moment)
+        yield Drawing(
+            f"entries of {name} in time: the page.life that each names (of several the first one's), no page "
+            "of the pool (x), published but not executed at the end (., dashed), the act in question (!)",
+            tuple(entries.draw(story.entries, *axis)),
+            entries.figure(story.entries, *axis),
+        )
 
 
 def _facts(story: RowStory, report: Report) -> Iterator[Fact]:
@@ -34,7 +47,37 @@ def _facts(story: RowStory, report: Report) -> Iterator[Fact]:
     yield Fact("before that", write(story.previous_writer))
     writer = story.last_writer.act if story.last_writer else None
     yield Fact("last fence", fence(story.last_fence, writer))
+    yield from _published(story)
     if story.leftovers:
         yield Fact("too early", "until the publish has executed, the row holds:", (left,), "bad")
         for line in leftovers(story.leftovers, report.names):
             yield Fact("", line)
+
+
+def _published(story: RowStory) -> Iterator[Fact]:
+    """The last publishes, the latest first, with what each put where."""
+    query = story.queries[4:5]
+    seqs = sorted({strip.seq for strip in story.entries}, reverse=True)
+    for number, seq in enumerate(seqs[:PUBLISHES]):
+        found = [strip for strip in story.entries if strip.seq == seq]
+        one = found[0]
+        by = "known by a keyframe"
+        if one.launch is not None:
+            by = f"by launch {one.launch} on {one.stream_name} ({one.state or 'state unknown'})"
+        epoch = f", epoch {one.epoch}" if one.epoch is not None else ""
+        put = "; ".join(map(_put, found[:PUBLISHES])) + ("; ..." if len(found) > PUBLISHES else "")
+        text = f"seq {seq}, generation {one.generation}{epoch}, {by}: {put}"
+        yield Fact("published" if number == 0 else "", text, query)
+    if len(seqs) > PUBLISHES:
+        yield Fact("", f"and {len(seqs) - PUBLISHES} earlier ones")
+
+
+def _put(strip: Strip) -> str:
+    where = entries.label((strip.first, strip.end))
+    (page, life), (last, last_life) = strip.pages[0], strip.pages[-1]
+    if not strip.in_pool:
+        return f"{where}: no page ({page})"
+    if len(strip.pages) == 1:
+        return f"{where}: {page_name(page, life)}"
+    in_line = all(pair == (page + number, life) for number, pair in enumerate(strip.pages))
+    return f"{where}: pages {page}.{life} {'to' if in_line else '...'} {last}.{last_life}"
