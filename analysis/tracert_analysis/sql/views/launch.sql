@@ -48,14 +48,22 @@ SELECT
         WHEN e.ordinal <= p.started THEN 'running'
         WHEN p.stream IS NOT NULL THEN 'waiting'
     END,
-    k.seq
+    k.learnt_seq
 FROM (
-    FROM _told_launch
-    WHERE kind IN ('launch', 'publish', 'copy', 'clear', 'offload', 'load')
-        AND launch IS NOT NULL AND stream IS NOT NULL AND ordinal IS NOT NULL
+    SELECT *, rowid AS id FROM _told_launch WHERE launch IS NOT NULL AND stream IS NOT NULL AND ordinal IS NOT NULL
 ) AS e
-ASOF LEFT JOIN _segment AS s ON e.stream = s.stream AND e.seq >= s.from_seq
+JOIN (
+    -- With few columns: what is joined by order is sorted.
+    SELECT l.id, s.segment, k.seq AS learnt_seq
+    FROM (
+        SELECT rowid AS id, seq, stream, ordinal FROM _told_launch
+        WHERE launch IS NOT NULL AND stream IS NOT NULL AND ordinal IS NOT NULL
+    ) AS l
+    ASOF LEFT JOIN (SELECT segment, stream, from_seq FROM _segment) AS s
+        ON l.stream = s.stream AND l.seq >= s.from_seq
+    ASOF LEFT JOIN _learnt AS k ON l.stream = k.stream AND l.ordinal <= k.ordinal
+) AS k ON e.id = k.id
+LEFT JOIN _segment AS s ON k.segment = s.segment
 LEFT JOIN (SELECT seq, row, generation FROM _use WHERE alone) AS u ON e.seq = u.seq
 LEFT JOIN stream_state AS p ON e.stream = p.stream
-ASOF LEFT JOIN _learnt AS k ON e.stream = k.stream AND e.ordinal <= k.ordinal
 ORDER BY e.seq;
