@@ -6,7 +6,9 @@
   by a star from a relation of another file. A star over what the file names itself is fine, and so is one
   whose columns go nowhere (`EXISTS (FROM launch)`, `SEMI JOIN`).
 * A file compares `kind` with what is no kind of event: to DuckDB a misspelt one is a kind that is never met.
-* `event` has a column that no kind of event has, or lacks a field that one has.
+* A file asks the table of one family of kinds for a kind of another: there it is never met, either.
+* `event` has a column that no kind of event has, or lacks a field that one has; so with the tables of
+  families.
 
 That columns exist, in the answers of macros too, DuckDB says itself when it binds them (`reference`).
 """
@@ -20,6 +22,8 @@ from typing import Any
 
 import duckdb
 
+from tracert_analysis import library
+from tracert_analysis.families import FAMILIES, REST
 from tracert_analysis.reference import UndocumentedError, entries, rules
 
 LINE = 120
@@ -29,9 +33,13 @@ OF_THE_READER = ("seq", "t", "kind", "actor", "page_count", "keyframe_pages")
 OF_BLEMISHES = ("stale", "unwritten", "wiped")
 """Kinds of what private tables tell of bytes."""
 
+FAMILY = {kind: table for table, kinds in FAMILIES.items() for kind in kinds}
+"""Where each kind is told, but for those of the rest."""
+
 _COMMENT = re.compile(r"--.*$", re.MULTILINE)
 _QUERY = re.compile(r"\b(?:WITH|SELECT|FROM)\b")
 _VALUE = re.compile(r"CREATE MACRO [^)]*\) AS(?! TABLE)")
+_FAMILY = re.compile(r"\b(?:FROM|JOIN) (_told_\w+)")
 _KINDS = re.compile(r"\bkind\s*(?:=|<>|!=|(?:NOT\s+)?IN\b)\s*\(?((?:\s*,?\s*'\w+')+)")
 
 
@@ -44,7 +52,8 @@ def complaints(fields: Mapping[str, Collection[str]]) -> list[str]:
     columns = {column.name for entry in described if entry.name == "event" for column in entry.columns}
     kinds = {*fields, *OF_BLEMISHES}
     found = [line for path, text in _texts() for line in file_complaints(path, text, kinds)]
-    return found + list(event_complaints(columns, fields))
+    tables = _columns_of_families()
+    return [*found, *event_complaints(columns, fields), *family_complaints(tables, fields)]
 
 
 def file_complaints(path: str, text: str, kinds: Collection[str]) -> Iterator[str]:
@@ -58,6 +67,18 @@ def file_complaints(path: str, text: str, kinds: Collection[str]) -> Iterator[st
         for name in re.findall(r"'(\w+)'", found[1]):
             if name not in kinds:
                 yield f"{path}: {name} is no kind of event"
+    yield from _strays(path, _COMMENT.sub("", text))
+
+
+def _strays(path: str, text: str) -> Iterator[str]:
+    """Kinds that are asked of a table which has none of them: the first comparison behind its name counts."""
+    for asked in _FAMILY.finditer(text):
+        compared = _KINDS.search(text, asked.end())
+        following = _FAMILY.search(text, asked.end())
+        if compared and not (following and following.start() < compared.start()):
+            for name in re.findall(r"'(\w+)'", compared[1]):
+                if FAMILY.get(name, REST) != asked[1] and name not in OF_BLEMISHES:
+                    yield f"{path}: {asked[1]} has no {name}"
 
 
 def event_complaints(columns: Collection[str], fields: Mapping[str, Collection[str]]) -> Iterator[str]:
@@ -70,6 +91,23 @@ def event_complaints(columns: Collection[str], fields: Mapping[str, Collection[s
     for name in columns:
         if name not in recorded and name not in OF_THE_READER:
             yield f"tables/event.sql: no kind of event has a field {name}"
+
+
+def family_complaints(
+    tables: Mapping[str, Collection[str]], fields: Mapping[str, Collection[str]]
+) -> Iterator[str]:
+    """Fields that the table of their kind's family has no column for."""
+    for kind, names in fields.items():
+        table = FAMILY.get(kind, REST)
+        for name in names:
+            if name not in tables[table] and not (name == "pages" and "page_count" in tables[table]):
+                yield f"tables/_told.sql: {table} has no column for the field {name} of {kind}"
+
+
+def _columns_of_families() -> dict[str, list[str]]:
+    connection = duckdb.connect()
+    library.create_tables(connection)
+    return {table: connection.table(table).columns for table in (*FAMILIES, REST)}
 
 
 def hidden(text: str) -> list[str]:

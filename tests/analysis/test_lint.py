@@ -1,7 +1,7 @@
 """What the SQL library may not do."""
 
 import pytest
-from tracert_analysis.lint import event_complaints, file_complaints, hidden
+from tracert_analysis.lint import event_complaints, family_complaints, file_complaints, hidden
 
 
 @pytest.mark.parametrize(
@@ -57,3 +57,24 @@ def test_the_columns_of_event_are_the_fields_of_events() -> None:
         "tables/event.sql: no column for the field life of alloc",
         "tables/event.sql: no kind of event has a field extra",
     ] == list(event_complaints(["seq", "page", "extra"], {"alloc": ["page", "life"]}))
+
+
+def test_kinds_are_asked_of_the_table_that_has_them() -> None:
+    """A kind of another family would be one that is never met."""
+    text = """
+    SELECT seq FROM _told_page WHERE kind = 'free' UNION ALL
+    SELECT e.seq FROM launch AS l JOIN _told_rest AS e USING (seq) WHERE e.kind IN ('match', 'launch')
+    UNION ALL
+    SELECT seq FROM _told_fence, (SELECT seq FROM _told_step WHERE kind = 'schedule')
+    """
+    assert ["views/x.sql: _told_rest has no launch"] == list(
+        file_complaints("views/x.sql", text, {"free", "match", "launch", "schedule"})
+    )
+
+
+def test_the_columns_of_a_family_are_the_fields_of_its_kinds() -> None:
+    """A field that its table lacks would be passed over."""
+    tables = {"_told_page": ["page"], "_told_step": ["page_count"], "_told_rest": ["node"]}
+    assert ["tables/_told.sql: _told_page has no column for the field life of alloc"] == list(
+        family_complaints(tables, {"alloc": ["page", "life"], "schedule": ["pages"], "match": ["node"]})
+    )

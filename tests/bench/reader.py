@@ -1,7 +1,9 @@
-"""What reading costs: a dump of a million events, from its file to the verdict and to the report.
+"""What reading costs: histories of a million and of ten million events, from the file to the verdict.
 
 Each measurement is a process of its own, imports included; wall time, processor time and the most memory it
-held. Two dumps: a sound one, and one whose new rows are published without order. Of that the clocks, which
+held. Of a million events two histories: a sound one, and one whose new rows are published without order; of
+ten million a sound one. Each as a dump and as the ring that tells the same; a report only of the dumps of a
+million. Of those the clocks, which
 say what is ordered: events a second of processor time, from the table of events to the tables of clocks;
 3,000,000 is what they must reach. And what a question costs once the history is loaded: owner, writer and
 fence of one page, which must be told within 50 ms, and of all pages, within 500 ms.
@@ -23,8 +25,11 @@ from rich.table import Table
 
 from tests.analysis.history import History, Launched, Page
 from tests.analysis.serving import Serving
+from tests.bench.retold import Retold
+from tracert.record.layout import Geometry
+from tracert.record.ring import Ring
 
-EVENTS = 1_000_000
+EVENTS, MANY = 1_000_000, 10_000_000
 REPEATS = 3
 LEGACY = 0
 
@@ -98,20 +103,20 @@ def run(console: Console) -> dict[str, Any]:
     questions: dict[str, dict[str, list[float]]] = {}
     with tempfile.TemporaryDirectory() as folder:
         for name, kind in (("sound", Serving), ("faulty", OnLegacy)):
-            path = Path(folder) / f"{name}.jsonl"
-            events = write(path, kind)
-            for what, program in (("verdict", _VERDICT), ("report", _REPORT)):
-                costs = [cost(program.format(path=str(path))) for _ in range(REPEATS)]
-                figures[f"{name} {what}"] = {
-                    "events": events,
-                    "mb": round(path.stat().st_size / 1e6),
-                    **{key: round(statistics.median(one[key] for one in costs), 2) for key in costs[0]},
-                }
+            path, ring = Path(folder) / f"{name}.jsonl", Path(folder) / f"{name}.ring"
+            write(path, ring, kind, EVENTS)
+            figures[f"{name}, dump: verdict"] = costs(_VERDICT, path, REPEATS)
+            figures[f"{name}, ring: verdict"] = costs(_VERDICT, ring, REPEATS)
+            figures[f"{name}, dump: report"] = costs(_REPORT, path, REPEATS)
             clocks[name] = events_a_second(path)
             questions[name] = answers(path)
-    table = Table("dump", "events", "MB", "seconds", "processor s", "peak MB")
+            ring.unlink()
+        write(path, ring, Serving, MANY)
+        figures["many, dump: verdict"] = costs(_VERDICT, path, 1)
+        figures["many, ring: verdict"] = costs(_VERDICT, ring, 1)
+    table = Table("history", "MB", "seconds", "processor s", "peak MB")
     for name, row in figures.items():
-        table.add_row(name, *(str(row[key]) for key in ("events", "mb", "seconds", "cpu_seconds", "peak_mb")))
+        table.add_row(name, *(str(row[key]) for key in ("mb", "seconds", "cpu_seconds", "peak_mb")))
     console.print(table)
     for name, speed in clocks.items():
         console.print(f"clocks of the {name} dump: {speed / 1e6:.1f} M events a second of processor time")
@@ -142,25 +147,41 @@ def events_a_second(path: Path) -> float:
     return float(events / statistics.median(taken))
 
 
-def write(path: Path, kind: type[Serving]) -> int:
-    """A dump of served requests on eight lanes, written as it comes; returns how many events it has."""
+def write(path: Path, ring: Path, kind: type[Serving], events: int) -> None:
+    """A dump of so many events of served requests on eight lanes, written as it comes; and a ring of them."""
     history = History(page_size=16, kv_pages=4096)
     serving = kind(history, 1, rows=8, prompt=200, answer=300)
     serving.start()
+    # An event takes 1.3 records.
+    slots = 1 << (3 * events // 2).bit_length()
+    told = Ring.create(ring, Geometry(slots=slots, pages=4096, page_size=16, rows=8, row_width=64))
+    told.describe({"config": history.header["config"], "device": history.header["device"]})
+    for stream, name in history.names.items():
+        told.name_stream(stream, name, blocking=stream in history.blocking)
+    retold = Retold(told)
     written = checksum = 0
     with path.open("wb") as file:
         for part in history.lines()[:4]:
             checksum = zlib.crc32(part, checksum)
             file.write(part)
-        while written < EVENTS:
+        while written < events:
             serving.step()
+            for event in history.events:
+                retold.tell(event)
             chunk = b"".join(orjson.dumps(event) + b"\n" for event in history.events)
             written += len(history.events)
             history.events.clear()
             checksum = zlib.crc32(chunk, checksum)
             file.write(chunk)
         file.write(orjson.dumps({"kind": "end", "events": written, "crc32": checksum}) + b"\n")
-    return written
+    told.close()
+
+
+def costs(program: str, path: Path, repeats: int) -> dict[str, float]:
+    """The median of some runs of a program on a file."""
+    found = [cost(program.format(path=str(path))) for _ in range(repeats)]
+    medians = {key: round(statistics.median(one[key] for one in found), 2) for key in found[0]}
+    return {"mb": round(path.stat().st_size / 1e6), **medians}
 
 
 def cost(program: str) -> dict[str, float]:
