@@ -156,7 +156,7 @@ _SETTINGS = {"deadline": None, "suppress_health_check": list(HealthCheck)}
 class TestQuickly(EngineMachine.TestCase):
     """A few histories, in the fast suite."""
 
-    settings = settings(max_examples=12, stateful_step_count=25, **_SETTINGS)
+    settings = settings(max_examples=8, stateful_step_count=25, **_SETTINGS)
 
 
 @pytest.mark.slow

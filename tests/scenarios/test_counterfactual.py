@@ -54,7 +54,13 @@ def _order_copies_before_compute(engine: Engine) -> None:
     ("name", "variant", "mend", "streams"),
     [
         ("ninfer-unordered-publish", "crash", _order_legacy_before_compute, ("legacy", "compute")),
-        ("ninfer-unordered-publish", "silent", _order_legacy_before_compute, ("legacy", "compute")),
+        pytest.param(
+            "ninfer-unordered-publish",
+            "silent",
+            _order_legacy_before_compute,
+            ("legacy", "compute"),
+            marks=pytest.mark.slow,
+        ),
         ("ninfer-unfenced-release", "hash", _order_copies_before_compute, ("copies", "compute")),
     ],
 )

@@ -56,6 +56,7 @@ def test_each_fix_comes_out_clean_with_the_fault_planted(variant: str, run_once:
     assert {} == told.outcome["failed"]
 
 
+@pytest.mark.slow  # the late clear is the fast suite's TR104
 def test_a_clear_on_the_default_stream_is_no_fix(run_once: Ran) -> None:
     """It is unordered with what it clears for, whatever luck does."""
     told = run_once(NAME, variant="legacy-clear", planted=True, schedule="random:1")
@@ -78,6 +79,7 @@ def test_a_clear_behind_a_load_from_the_host_is_no_fix(late: Told) -> None:
     assert "reads zeros in their place" in verdict["sentence"]
 
 
+@pytest.mark.slow
 def test_the_blank_pages_are_those_that_were_restored(late: Told, run_once: Ran) -> None:
     """The first launch that is told of clears the very lives of pages that the load before it filled."""
     clear = next(each for each in late.events if each.get("launch") == late.report["verdict"]["launch"])
@@ -92,6 +94,7 @@ def test_the_blank_pages_are_those_that_were_restored(late: Told, run_once: Ran)
     assert {"again-0", "again-1"} == wrong
 
 
+@pytest.mark.slow  # luck is no acquittal in the fast suite's ninfer runs, too
 def test_stale_numbers_are_proven_from_the_history_while_the_answers_are_right(run_once: Ran) -> None:
     """A zero weight makes them zero: nothing fails, no answer differs, and it is wrong all the same."""
     told = run_once(NAME, variant="finite", planted=True, schedule="random:1")

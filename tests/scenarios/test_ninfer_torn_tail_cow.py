@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.some import grid
 from tracert.scenarios.catalog import find_scenario
 
 NAME = "ninfer-torn-tail-cow"
@@ -24,8 +25,14 @@ def test_the_shape_is_the_report_s(run_once, variant):
     assert plan["seq"] < done["seq"] < scheduled[0]
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
-@pytest.mark.parametrize("schedule", ["eager", "fifo"])
+@pytest.mark.parametrize(
+    ("schedule", "variant"),
+    grid(
+        lambda *names: names in (("eager", "hash"), ("fifo", "radix")),
+        {"eager": "eager", "fifo": "fifo"},
+        {variant: variant for variant in VARIANTS},
+    ),
+)
 def test_it_is_proven_when_luck_held(run_once, variant, schedule):
     """The copy ran in time and every answer is right: the history says that nothing made it so."""
     told = run_once(NAME, variant=variant, planted=True, schedule=schedule)

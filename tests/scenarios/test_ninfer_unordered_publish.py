@@ -63,7 +63,7 @@ def _launches_of(told: Any, verdict: dict[str, Any]) -> tuple[dict[str, Any], di
 
 @pytest.mark.parametrize("variant", ["crash", "silent"])
 @pytest.mark.parametrize(
-    "schedule", a_few(2, ["random:1", "fifo", "eager", *(f"random:{seed}" for seed in range(2, 7))])
+    "schedule", a_few(1, ["random:1", "fifo", "eager", *(f"random:{seed}" for seed in range(2, 7))])
 )
 def test_the_sound_run_has_no_finding_and_right_answers(ran, variant, schedule):
     """Whatever the device's order: the fences allow no other outcome."""
@@ -87,7 +87,7 @@ def test_the_silent_ending_answers_from_other_pages(ran):
     assert told.report["verdict"]["confidence"] in ("proven", "observed")
 
 
-@pytest.mark.parametrize("schedule", a_few(2, ["eager", LUCK, "fifo"]))
+@pytest.mark.parametrize("schedule", a_few(1, [LUCK, "eager", "fifo"]))
 def test_luck_is_no_acquittal(ran, schedule):
     """The planted run in which every publish came in time: answers right, race proven."""
     told = ran(planted=True, schedule=schedule)
