@@ -148,10 +148,12 @@ class Provenance:
         cells = np.stack(history.cells[low:high])
         place = np.searchsorted(since[low:high], reads.seq, side="right") - 1
         status = self._status(cells, life)
+        # What a later life wiped of its own is no loss to those who still read this one.
+        wiped = (cells[:, _WIPED] >= 0) & (self._life[np.maximum(cells[:, _WRITER], 0)] == life)
         wrong: list[tuple[Kind, Flags, Ints]] = [
             ("stale", status == _STALE, reads.covered),
             ("unwritten", status == _UNWRITTEN, reads.covered),
-            ("wiped", cells[:, _WIPED] >= 0, reads.valid),
+            ("wiped", wiped, reads.valid),
         ]
         found = []
         for kind, flags, end in wrong:

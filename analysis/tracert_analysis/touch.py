@@ -1,9 +1,9 @@
 """Which launches touch what a row's entries name, as spans instead of one row a launch and page.
 
 A content of an entry (a page, from its publish to the next one) is touched by launches that use the row
-while it stands. A span is the first and the last of those launches on one stream, in one mode: enough for
-every rule about order, for launches of one stream are ordered among themselves. A history of a million
-events has ten million page reads, and some ten thousand spans.
+while it stands, whoever published it. A span is the first and the last of those launches on one stream, in
+one mode: enough for every rule about order, for launches of one stream are ordered among themselves. A
+history of a million events has ten million page reads, and some ten thousand spans.
 
 Modes: `walk` (the entry is followed), `read` and `write` (positions of its page are). Knows nothing of
 order between streams, lives or holders.
@@ -41,7 +41,7 @@ class Uses(NamedTuple):
 
 
 class Contents(NamedTuple):
-    """What stands in an entry of a row from `seq` until `until` (FOREVER when nothing overwrote it)."""
+    """What stands in an entry of a row from `seq` until `until` (FOREVER: nothing overwrote it). By seq."""
 
     row: Ints
     generation: Ints
@@ -113,8 +113,8 @@ class Touches:
     def pairs(self) -> tuple[Pairs, Missing]:
         """Each content beside the groups that may touch it, and what is followed without any content."""
         own = self._own()
-        left, missing = self._left()
-        return Pairs(*(np.concatenate(parts) for parts in zip(own, left, strict=True))), missing
+        others, missing = self._others()
+        return Pairs(*(np.concatenate(parts) for parts in zip(own, others, strict=True))), missing
 
     def spans(self, pairs: Pairs, mode: Mode, page_size: int) -> Spans:
         """The first and the last use that touches each pair in `mode`, for pairs that have one."""
@@ -171,54 +171,29 @@ class Touches:
         size = np.searchsorted(tenancies, wanted, side="right") - low
         return Pairs(np.repeat(np.arange(len(wanted)), size), _counting(size) + np.repeat(low, size))
 
-    def _left(self) -> tuple[Pairs, Missing]:
-        """Groups that follow an entry before their own publish of it, beside what an earlier tenant left.
+    def _others(self) -> tuple[Pairs, Missing]:
+        """Each group beside what other generations put in its entries, and entries in which nothing stood.
 
-        Sound histories have none, or those that a lost beginning explains; so these are looked at one by one.
+        An earlier tenant left it, or somebody else wrote to the row meanwhile. Sound histories have neither.
         """
-        contents, uses = self._contents, self._uses
+        uses = self._uses
         reach = np.maximum.accumulate(_key(self._group, np.minimum(uses.walked, self._limit), self._limit))
-        size = reach[np.r_[self.heads[1:], len(uses.seq)] - 1] % (self._limit + 1)
+        ends = np.r_[self.heads[1:], len(uses.seq)] - 1
+        size = reach[ends] % (self._limit + 1)
         group, index = np.repeat(np.arange(len(size)), size), _counting(size)
         walk = uses.seq[np.searchsorted(reach, _key(group, index, self._limit), side="right")]
-        published = self._first_published(group, index)
-        by_entry: dict[tuple[int, int], list[int]] = {}
-        pairs: list[tuple[int, ...]] = []
-        missing: list[tuple[int, ...]] = []
-        for at in np.flatnonzero(published > walk).tolist():
-            if not by_entry:
-                entries = zip(contents.row.tolist(), contents.entry.tolist(), strict=True)
-                for position, entry in enumerate(entries):
-                    by_entry.setdefault(entry, []).append(position)
-            head = self.heads[group[at]]
-            found = by_entry.get((int(uses.row[head]), int(index[at])), [])
-            since, before = int(walk[at]), int(published[at])
-            stands = min((int(contents.seq[position]) for position in found), default=FOREVER)
-            if stands > since:
-                missing.append((int(group[at]), int(index[at]), since, min(stands, before)))
-            for position in found:
-                seq, until = int(contents.seq[position]), int(contents.until[position])
-                other = contents.generation[position] != uses.generation[head]
-                if other and until > since and seq < before:
-                    pairs.append((position, int(group[at])))
-        return Pairs(*_columns(pairs, 2)), Missing(*_columns(missing, 4))
-
-    def _first_published(self, group: Ints, index: Ints) -> Ints:
-        """When the generation of a group first published an entry; FOREVER when it never did."""
-        contents, uses = self._contents, self._uses
-        width = max(int(contents.entry.max(initial=0)), self._limit)
-        tenancies = np.unique(_tenancy(contents.row, contents.generation))
-        owner = np.searchsorted(tenancies, _tenancy(contents.row, contents.generation))
-        entries, at = np.unique(_key(owner, contents.entry, width), return_index=True)
-        head = self.heads[group]
-        tenancy = _tenancy(uses.row[head], uses.generation[head])
-        owner = np.searchsorted(tenancies, tenancy)
-        wanted = _key(owner, index, width)
-        place = np.minimum(np.searchsorted(entries, wanted), max(len(entries) - 1, 0))
-        if not len(entries):
-            return np.full(len(group), FOREVER, np.int64)
-        known = (entries[place] == wanted) & (tenancies[np.minimum(owner, len(tenancies) - 1)] == tenancy)
-        return np.where(known, contents.seq[at[place]], FOREVER)
+        standing = _Standing(self._contents, self._limit)
+        place = standing.place(uses.row[self.heads[group]], index)
+        first = standing.first(place)
+        low = standing.behind(place, walk) - 1
+        high = standing.behind(place, uses.seq[ends[group]])
+        nothing = low < first
+        missing = Missing(group[nothing], index[nothing], walk[nothing], standing.since(first[nothing]))
+        low = np.maximum(low, first)
+        content = standing.content(_counting(high - low) + np.repeat(low, high - low))
+        group = np.repeat(group, high - low)
+        other = self._contents.generation[content] != uses.generation[self.heads[group]]
+        return Pairs(content[other], group[other]), missing
 
     def _reached(self, mode: Mode) -> Ints:
         return self._uses.walked if mode == "walk" else self._uses.depth
@@ -240,6 +215,47 @@ class Touches:
         """The key of the group's first use behind `seq`, or of the first that is not before it."""
         rank = np.searchsorted(self._seqs, seq, side="right" if after else "left")
         return _key(group, rank, len(self._seqs))
+
+
+class _Standing:
+    """Contents by row and entry, in the order in which they stood there: each has a position in that list."""
+
+    def __init__(self, contents: Contents, limit: int) -> None:
+        self._width = max(int(contents.entry.max(initial=0)), limit)
+        entry = _key(contents.row, contents.entry, self._width)
+        self._order = np.argsort(entry, kind="stable")
+        entry = entry[self._order]
+        self._heads = np.flatnonzero(_changes(entry))
+        self._entries = entry[self._heads]
+        self._seq = np.append(contents.seq[self._order], FOREVER)
+        self._ranked = np.unique(contents.seq)
+        place = np.searchsorted(self._entries, entry)
+        self._by_seq = _key(place, np.searchsorted(self._ranked, self._seq[:-1]), len(self._ranked))
+
+    def place(self, row: Ints, entry: Ints) -> Ints:
+        """The number of an entry of a row; one past all others where nothing was ever published."""
+        wanted = _key(row, entry, self._width)
+        place = np.searchsorted(self._entries, wanted)
+        known = np.append(self._entries, -1)[place] == wanted
+        return np.where(known, place, len(self._entries))
+
+    def first(self, place: Ints) -> Ints:
+        """Position of the first content that ever stood there."""
+        return np.append(self._heads, len(self._order))[place]
+
+    def behind(self, place: Ints, seq: Ints) -> Ints:
+        """Position behind the last content that was published there before `seq`."""
+        return np.searchsorted(
+            self._by_seq, _key(place, np.searchsorted(self._ranked, seq), len(self._ranked))
+        )
+
+    def since(self, position: Ints) -> Ints:
+        """When a content was published; FOREVER where there is none."""
+        return self._seq[position]
+
+    def content(self, position: Ints) -> Ints:
+        """The content at a position."""
+        return self._order[position]
 
 
 def _key(group: Ints, value: Ints, limit: int) -> Ints:
@@ -270,7 +286,3 @@ def _portions(chosen: Ints, size: Ints) -> list[Ints]:
     if not len(chosen):
         return []
     return np.split(chosen, np.flatnonzero(np.diff(np.cumsum(size[chosen]) // _AT_ONCE)) + 1)
-
-
-def _columns(rows: list[tuple[int, ...]], width: int) -> npt.NDArray[np.int64]:
-    return np.array(rows, np.int64).reshape(-1, width).T

@@ -111,7 +111,7 @@ class ByteOracle:
             found: dict[int, int | None] = {}
             for at in span:
                 byte = self.pages[page][at]
-                if kind == "wiped" and byte.wiped is not None:
+                if kind == "wiped" and byte.wiped is not None and byte.life == life:
                     found[at] = byte.wiped
                 elif kind != "wiped" and self._wrong(byte, life) == kind:
                     found[at] = byte.origin

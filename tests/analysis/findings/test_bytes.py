@@ -33,6 +33,10 @@ class Anything:
         page = self.draw.randint(1, PAGES - 1)
         return page, max(1, self.lives[page] - (self.draw.random() < 0.1))
 
+    def generation(self, row: int) -> int:
+        """The row's tenant; now and then the one before, who still has a handle."""
+        return max(1, self.generations[row] - (self.draw.random() < 0.1))
+
     def span(self) -> tuple[int, int]:
         """Some positions of a page."""
         if self.draw.random() < 0.4:
@@ -43,10 +47,10 @@ class Anything:
     def publish(self, row: int) -> None:
         """New pages for all entries of a row, or for one of them."""
         if self.draw.random() < 0.7:
-            self.history.publish(COMPUTE, row, self.generations[row], [self.page() for _ in range(3)])
+            self.history.publish(COMPUTE, row, self.generation(row), [self.page() for _ in range(3)])
         else:
             self.history.publish(
-                COMPUTE, row, self.generations[row], [self.page()], first=self.draw.randint(0, 2)
+                COMPUTE, row, self.generation(row), [self.page()], first=self.draw.randint(0, 2)
             )
 
     def act(self) -> None:
@@ -94,7 +98,7 @@ class Anything:
         covers = self.draw.choice(["page", "valid", "valid"])
         walked = self.draw.choice([-(-end // SIZE), 3])
         self.history.forward(
-            COMPUTE, use(row, self.generations[row], start, end, walked=walked, covers=covers)
+            COMPUTE, use(row, self.generation(row), start, end, walked=walked, covers=covers)
         )
         self.ends[row] = end
 

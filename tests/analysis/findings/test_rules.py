@@ -54,13 +54,7 @@ def published_elsewhere(history: History, draw: random.Random) -> None:
     for event in history.events:
         if event["kind"] == "publish" and draw.random() < 0.2:
             event["stream"] = 0
-    count: dict[int, int] = defaultdict(int)
-    for event in history.events:
-        if event["kind"] in ("launch", "publish", "copy", "clear"):
-            count[event["stream"]] += 1
-            event["ordinal"] = count[event["stream"]]
-        elif event["kind"] == "fence_record":
-            event["ordinal"] = count[event["stream"]]
+    _counted(history)
 
 
 def given_back_early(history: History, draw: random.Random) -> None:
@@ -80,6 +74,44 @@ def entries_mixed_up(history: History, draw: random.Random) -> None:
     for event in draw.sample(publishes, 2):
         other = draw.choice(publishes)["entries"]
         event["entries"] = [[index, *draw.choice(other)[1:]] for index, _, _ in event["entries"]]
+
+
+def published_late(history: History, draw: random.Random) -> None:
+    """Publishes are done once more by their old handles, some events behind the next tenancy's first."""
+    publishes = [event for event in history.events if event["kind"] == "publish"]
+    theirs = {(event["row"], event["generation"]): event["seq"] for event in reversed(publishes)}
+    for number, event in enumerate(draw.sample(publishes, 8)):
+        seq = theirs.get((event["row"], event["generation"] + 1))
+        if seq is not None:
+            place = next(place for place, other in enumerate(history.events) if other["seq"] == seq)
+            history.events.insert(place + draw.randint(1, 12), {**event, "seq": -number})
+    _counted(history)
+
+
+def used_late(history: History, draw: random.Random) -> None:
+    """A lane of an ended request goes on in a launch of the next tenancy, in its place or beside it."""
+    launches = [event for event in history.events if event.get("uses")]
+    for event in draw.sample(launches, 4):
+        one = draw.choice(event["uses"])
+        former = {**one, "generation": max(1, one["generation"] - 1)}
+        if draw.random() < 0.5:
+            event["uses"] = [former if other is one else other for other in event["uses"]]
+        else:
+            event["uses"] = [*event["uses"], former]
+
+
+def _counted(history: History) -> None:
+    """Ordinals again, in the order of the events; launches, too."""
+    count: dict[int, int] = defaultdict(int)
+    launches = 0
+    for event in history.events:
+        if event["kind"] in ("launch", "publish", "copy", "clear"):
+            count[event["stream"]] += 1
+            event["ordinal"] = count[event["stream"]]
+            launches += 1
+            event["launch"] = launches
+        elif event["kind"] == "fence_record":
+            event["ordinal"] = count[event["stream"]]
 
 
 def renumbered(history: History) -> History:
@@ -106,6 +138,8 @@ FAULTS = {
     "elsewhere": published_elsewhere,
     "early": given_back_early,
     "mixed up": entries_mixed_up,
+    "published late": published_late,
+    "used late": used_late,
 }
 
 

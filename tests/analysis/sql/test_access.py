@@ -165,11 +165,18 @@ def simulated(history: History) -> set[tuple[int, str, int, int, int, int]]:
 
 
 def random_history(draw: random.Random) -> History:
-    """Rows published, used and re-used on two streams, with uses that grow, jump back and reach too far."""
+    """Rows published, used and re-used on two streams, with uses that grow, jump back and reach too far.
+
+    Now and then a former tenant publishes or uses the row once more, behind the present one's publish.
+    """
     history = History(page_size=SIZE, kv_pages=64)
     generations = dict.fromkeys(range(3), 1)
     reach = dict.fromkeys(range(3), 0)
     position = dict.fromkeys(range(3), 0)
+
+    def generation(row: int) -> int:
+        return generations[row] - (generations[row] > 1 and draw.random() < 0.15)
+
     for _ in range(draw.randint(5, 60)):
         row = draw.randrange(3)
         match draw.choice("PPUUUUUG"):
@@ -177,7 +184,7 @@ def random_history(draw: random.Random) -> History:
                 count = draw.randint(1, 3)
                 first = draw.randint(0, reach[row]) if draw.random() < 0.3 else reach[row]
                 pages = [(draw.randrange(40), draw.randint(1, 3)) for _ in range(count)]
-                history.publish(draw.choice([1, 1, 2]), row, generations[row], pages, first=first)
+                history.publish(draw.choice([1, 1, 2]), row, generation(row), pages, first=first)
                 reach[row] = max(reach[row], first + count)
             case "U":
                 uses = []
@@ -188,7 +195,7 @@ def random_history(draw: random.Random) -> History:
                     position[used] = end if grown else position[used]
                     walked = -(-end // SIZE) + draw.choice([0, 0, 0, 1])
                     covers = draw.choice(["valid", "valid", "page"])
-                    uses.append(use(used, generations[used], start, end, walked=walked, covers=covers))
+                    uses.append(use(used, generation(used), start, end, walked=walked, covers=covers))
                 history.forward(draw.choice([1, 1, 1, 2]), *uses)
             case "G":
                 generations[row] += 1
