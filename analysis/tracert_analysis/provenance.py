@@ -5,6 +5,8 @@ must not: an earlier life's (stale), nobody's (unwritten), or zeros over what th
 A copy passes on what it copies: a copy of stale bytes is stale, a copy of zeros is zeros. Zeros that a clear
 of an earlier life left are clean.
 
+Positions that somebody should have computed may have nothing but zeros, too (blank).
+
 Knows nothing of order between streams, of holders or of requests. Works on the pages that it is given, and on
 no more: a page that nothing can be wrong with need not be looked at.
 """
@@ -19,7 +21,7 @@ Ints = npt.NDArray[np.int64]
 Cells = npt.NDArray[np.int32]
 Flags = npt.NDArray[np.bool_]
 Class = Literal["kv", "rows", "zero", "copy", "host"]
-Kind = Literal["stale", "unwritten", "wiped"]
+Kind = Literal["stale", "unwritten", "wiped", "blank"]
 
 NEVER, UNKNOWN = -1, -2
 """In the place of an act: nothing ever wrote the position; what did lies before the history."""
@@ -164,6 +166,26 @@ class Provenance:
                 met[: reads.first[at]] = False
                 met[end[at] :] = False
                 found.append(self._blemish(kind, page, life, int(reads.seq[at]), moment, met))
+        return found
+
+    def uncomputed(self, page: int, life: int, seq: int, first: int, end: int) -> list[Blemish]:
+        """What the read at `seq` meets in positions of which a launch should have put something into each."""
+        history = self._watched[page]
+        moment = history.cells[int(np.searchsorted(history.seq, seq, side="right")) - 1]
+        status = self._status(moment[None], life)[0]
+        origin = moment[_ORIGIN]
+        zero = (origin >= 0) & self._zero[np.maximum(origin, 0)] & (moment[_WIPED] < 0)
+        wrong: list[tuple[Kind, Flags]] = [
+            ("stale", status == _STALE),
+            ("unwritten", status == _UNWRITTEN),
+            ("blank", (status == _CLEAN) & zero),
+        ]
+        found = []
+        for kind, met in wrong:
+            met[:first] = False
+            met[end:] = False
+            if met.any():
+                found.append(self._blemish(kind, page, life, seq, moment, met))
         return found
 
     def _write(self, act: Write) -> None:

@@ -1,11 +1,14 @@
 """Takes what wrote and read pages out of the tables, and puts what they met wrong back as `_blemish`.
 
+What they met in positions that nobody had computed stands in `_uncomputed`.
+
 Only lives in which something can be wrong are followed; a history that starts in the middle is followed from
 its first whole keyframe, for before it nobody knows which pages a row named.
 """
 
 from collections import defaultdict
 from collections.abc import Iterable
+from typing import NamedTuple
 
 import duckdb
 import numpy as np
@@ -58,9 +61,28 @@ FROM _extent AS x SEMI JOIN _inspected AS i ON x.page = i.page AND x.life = i.li
 WHERE x.mode = 'read' AND x.source = 'extent' AND x.first < x.end AND x.seq >= w.known_from
 ORDER BY 1, 2, 3"""
 
+_SKIPPED = """
+SELECT s.page, s.life, s.seq, s.first, s.end, s.row, s.generation, s.skip_first, s.skip_end, s.before_seq
+FROM _skipped AS s SEMI JOIN _inspected AS i ON s.page = i.page AND s.life = i.life, _window AS w
+WHERE s.seq >= w.known_from ORDER BY s.seq"""
+
+
+class Skip(NamedTuple):
+    """Positions of a sequence that no launch of a row had computed when one started behind them."""
+
+    row: int
+    generation: int
+    first: int
+    end: int
+    before_seq: int
+
+
+Found = list[tuple[Blemish, Skip | None]]
+"""What was met, and what had been skipped there."""
+
 
 def fill_blemishes(connection: duckdb.DuckDBPyConnection) -> None:
-    """Create `_doubtful` and `_blemish`, and fill them from `_touch`, `_use` and the events."""
+    """Create `_doubtful`, `_blemish` and `_uncomputed`; fill them from `_touch`, `_use` and the events."""
     library.create_doubt(connection)
     size, known_from, complete = connection.execute(
         "SELECT page_size, known_from, complete FROM _window"
@@ -71,7 +93,7 @@ def fill_blemishes(connection: duckdb.DuckDBPyConnection) -> None:
     if not lives:
         return
     moved = _moves(connection, size, known_from)
-    found: list[Blemish] = []
+    found: Found = []
     by_page: dict[int, list[int]] = defaultdict(list)
     for page, life in lives:
         by_page[page].append(life)
@@ -94,7 +116,7 @@ def _followed(
     known_from: int,
     *,
     complete: bool,
-) -> list[Blemish]:
+) -> Found:
     """What is wrong with these lives of pages."""
     watched = {page for page, _ in lives}
     near = _near(watched, moved)
@@ -115,12 +137,17 @@ def _followed(
     )
     if not len(page):
         return []
+    found: Found = [
+        (mark, Skip(*skip))
+        for one, its_life, at, start, end, *skip in connection.execute(_SKIPPED).fetchall()
+        for mark in provenance.uncomputed(one, its_life, at, start, end)
+    ]
     heads = np.flatnonzero(np.r_[True, (page[1:] != page[:-1]) | (life[1:] != life[:-1])])
-    found: list[Blemish] = []
     for head, end in zip(heads.tolist(), [*heads[1:].tolist(), len(page)], strict=True):
         part = slice(head, end)
         reads = Reads(seq[part], first[part], covered[part], valid[part])
-        found += provenance.blemishes(int(page[head]), int(life[head]), reads)
+        marks = provenance.blemishes(int(page[head]), int(life[head]), reads)
+        found += [(mark, None) for mark in marks]
     return found
 
 
@@ -176,14 +203,20 @@ def _inspect(connection: duckdb.DuckDBPyConnection, lives: list[tuple[int, int]]
     connection.unregister("_listed")
 
 
-def _insert(connection: duckdb.DuckDBPyConnection, found: list[Blemish]) -> None:
-    rows = [
-        (
-            mark.kind, mark.page, mark.life, mark.first, mark.end, mark.seq,
-            *((at.seq, at.page, at.life, at.content) if (at := mark.origin) else (None,) * 4),
-            mark.via_seq, mark.clear_seq,
-        )
-        for mark in found
-    ]  # fmt: skip
+def _insert(connection: duckdb.DuckDBPyConnection, found: Found) -> None:
+    _insert_into(connection, "_blemish", [_row(mark) for mark, skip in found if skip is None])
+    skipped = [(*_row(mark), *skip) for mark, skip in found if skip is not None]
+    _insert_into(connection, "_uncomputed", skipped)
+
+
+def _row(mark: Blemish) -> tuple[object, ...]:
+    return (
+        mark.kind, mark.page, mark.life, mark.first, mark.end, mark.seq,
+        *((at.seq, at.page, at.life, at.content) if (at := mark.origin) else (None,) * 4),
+        mark.via_seq, mark.clear_seq,
+    )  # fmt: skip
+
+
+def _insert_into(connection: duckdb.DuckDBPyConnection, table: str, rows: list[tuple[object, ...]]) -> None:
     if rows:
-        connection.executemany(f"INSERT INTO _blemish VALUES ({', '.join('?' * 12)})", rows)
+        connection.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' * len(rows[0]))})", rows)

@@ -2,18 +2,20 @@
 
 `_touch`: a content of an entry, the stream and mode in which launches touched it, the first and the last
 of them. `_reading`: of those that read, how much of the page they had written themselves. `_unpublished`:
-entries that launches followed though nothing was ever published in them.
+entries that launches followed though nothing was ever published in them. `_skip`: positions that launches
+of a row started behind, and none had computed.
 """
 
 import duckdb
 import numpy as np
 import numpy.typing as npt
 
+from tracert_analysis.skipped import skips
 from tracert_analysis.touch import FOREVER, Contents, Missing, Mode, Own, Pairs, Spans, Touches, Uses
 
 
 def fill_touches(connection: duckdb.DuckDBPyConnection) -> None:
-    """Fill `_touch`, `_reading` and `_unpublished` from `_use` and `row_content`."""
+    """Fill `_touch`, `_reading`, `_unpublished` and `_skip` from `_use` and `row_content`."""
     uses = Uses(
         *_fetch(connection, f"SELECT {', '.join(_USE)} FROM _use ORDER BY row, generation, stream, seq")
     )
@@ -38,6 +40,7 @@ def fill_touches(connection: duckdb.DuckDBPyConnection) -> None:
         if mode == "read" and page_size is not None:
             _insert_readings(connection, uses, pairs, spans, touches.own(pairs, spans, page_size))
     _insert_missing(connection, uses, touches.heads, missing)
+    _insert_skips(connection, uses)
 
 
 _USE = (
@@ -118,4 +121,22 @@ def _insert_missing(
     }
     connection.register("_found", found)
     connection.execute("INSERT INTO _unpublished BY NAME SELECT * FROM _found")
+    connection.unregister("_found")
+
+
+def _insert_skips(connection: duckdb.DuckDBPyConnection, uses: Uses) -> None:
+    use, before, first, end = skips(uses)
+    if not len(use):
+        return
+    found = {
+        "row": uses.row[use],
+        "generation": uses.generation[use],
+        "stream": uses.stream[use],
+        "seq": uses.seq[use],
+        "first": first,
+        "end": end,
+        "before_seq": uses.seq[before],
+    }
+    connection.register("_found", found)
+    connection.execute("INSERT INTO _skip BY NAME SELECT * FROM _found")
     connection.unregister("_found")

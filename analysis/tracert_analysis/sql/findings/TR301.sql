@@ -5,13 +5,13 @@ WITH
         WHERE kind = 'snapshot_save' AND launch IS NOT NULL GROUP BY launch
     ),
     owned AS (
-        SELECT m.page, m.life, any_value(n.request) AS request
+        SELECT m.page, m.life, m.origin_seq, any_value(n.request) AS request
         FROM _met AS m
         JOIN _touch AS t
             ON t.page = m.origin_page AND t.life = m.origin_life AND t.mode = 'write'
             AND m.origin_seq BETWEEN t.first_seq AND t.last_seq
         JOIN _tenancy AS n ON t.row = n.row AND t.generation = n.generation
-        WHERE m.kind = 'stale' GROUP BY m.page, m.life
+        WHERE m.kind = 'stale' GROUP BY m.page, m.life, m.origin_seq
     )
 SELECT
     'TR301' AS code,
@@ -19,7 +19,15 @@ SELECT
     m.seq,
     'content' AS class,
     _confidence(m.observed, w.holes OR w.strange) AS confidence,
-    m.reader || ' covers ' || m.place || ', where '
+    m.reader || ' covers ' || m.place
+    || CASE
+        WHEN m.before_seq IS NOT NULL
+            THEN ', valid and computed by no launch of the history: ' || m.before || ' had computed up to '
+                || 'position ' || (m.skip_first - 1) || ' of the sequence, this launch computes from position '
+                || m.start || ' on; there '
+        WHEN m.meant THEN ', which it takes for valid; there '
+        ELSE ', where '
+    END
     || CASE m.origin_class WHEN 'rows' THEN 'state rows' ELSE 'keys and values' END
     || coalesce(
         CASE m.origin_class WHEN 'rows' THEN ' of snapshot ' || s.snapshot ELSE ' of request ' || o.request END, ''
@@ -35,7 +43,7 @@ SELECT
         ELSE coalesce('; that life ended at event ' || p.unheld_seq, '')
             || coalesce(', its fence ' || p.fence || ' passed at event ' || f.passed_seq, '')
     END
-    || CASE WHEN m.via_seq IS NULL THEN ', and no clear stands between' ELSE '' END AS sentence,
+    || CASE WHEN m.via_seq IS NULL AND m.before_seq IS NULL THEN ', and no clear stands between' ELSE '' END AS sentence,
     'page' AS resource_kind,
     m.page AS resource_id,
     m.life,
@@ -53,7 +61,7 @@ JOIN _stream AS n ON x.stream = n.stream
 LEFT JOIN _act AS v ON m.via_seq = v.seq
 LEFT JOIN _stream AS vn ON v.stream = vn.stream
 LEFT JOIN saved AS s ON x.launch = s.launch
-LEFT JOIN owned AS o ON m.page = o.page AND m.life = o.life
+LEFT JOIN owned AS o ON m.page = o.page AND m.life = o.life AND m.origin_seq = o.origin_seq
 LEFT JOIN page_life AS p ON m.origin_page = p.page AND m.origin_life = p.life
 LEFT JOIN (SELECT fence, min(passed_seq) AS passed_seq FROM fence GROUP BY fence) AS f ON p.fence = f.fence
 CROSS JOIN _window AS w

@@ -7,6 +7,13 @@ SELECT
     _confidence(m.observed, w.holes OR w.strange) AS confidence,
     m.reader || ' covers ' || m.place
     || CASE
+        WHEN m.before_seq IS NOT NULL
+            THEN ', valid and computed by no launch of the history: ' || m.before || ' had computed up to '
+                || 'position ' || (m.skip_first - 1) || ' of the sequence, this launch computes from position '
+                || m.start || ' on; '
+                || CASE m.kind WHEN 'blank' THEN 'there are only the zeros of ' || coalesce(
+                    _launch_named(z.launch, z.kernel, zn.name), 'a clear'
+                ) ELSE 'nothing has written or cleared them since the device started' END
         WHEN m.via_seq IS NULL THEN ', which nothing has written or cleared since the device started'
         ELSE ', which ' || _launch_named(v.launch, v.kernel, n.name)
             || ' copied from where nothing had been written or cleared'
@@ -25,5 +32,7 @@ SELECT
 FROM _met AS m
 LEFT JOIN _act AS v ON m.via_seq = v.seq
 LEFT JOIN _stream AS n ON v.stream = n.stream
+LEFT JOIN _act AS z ON m.origin_seq = z.seq
+LEFT JOIN _stream AS zn ON z.stream = zn.stream
 CROSS JOIN _window AS w
-WHERE m.kind = 'unwritten'
+WHERE m.kind IN ('unwritten', 'blank')

@@ -113,6 +113,9 @@ WITH RECURSIVE
         UNION
         SELECT c.page, c.life, c.seq FROM put AS c JOIN _touch AS t ON c.page = t.page AND c.life = t.life
         WHERE c.source = 'clear' AND t.mode = 'write' AND t.first_seq < c.seq
+        UNION
+        -- What no launch of a row computed.
+        SELECT page, life, seq FROM _skipped
     ),
     reached AS (
         SELECT page, life FROM begun

@@ -1,13 +1,41 @@
--- The rows of `_blemish` as sentences need them: who read, where, for whom, and whether it visibly went wrong.
+-- The rows of `_blemish` and `_uncomputed` as sentences need them: who read, where, for whom, and whether it visibly
+-- went wrong. `meant` tells that the reader takes the first position for a valid one of its sequence; null where no row
+-- led it there. `start` is the first position of the sequence that the reader computes, and `before` names the launch
+-- that had come furthest before it, where positions between the two were left out.
 CREATE TABLE _met (
     kind VARCHAR, page UINTEGER, life UINTEGER, first UBIGINT, "end" UBIGINT, seq UBIGINT, origin_seq UBIGINT,
     origin_page UINTEGER, origin_life UINTEGER, origin_class VARCHAR, via_seq UBIGINT, clear_seq UBIGINT,
     launch UBIGINT, stream USMALLINT, step UBIGINT, row USMALLINT, generation UINTEGER, request UBIGINT,
-    reader VARCHAR, place VARCHAR, observed BOOLEAN
+    reader VARCHAR, place VARCHAR, meant BOOLEAN, start UBIGINT, skip_first UBIGINT, skip_end UBIGINT,
+    before_seq UBIGINT, before VARCHAR, observed BOOLEAN
 );
 
 INSERT INTO _met
 WITH
+    marked AS (
+        SELECT kind, page, life, first, "end", seq, origin_seq, origin_page, origin_life, origin_class, via_seq,
+            clear_seq, row, generation, skip_first, skip_end, before_seq
+        FROM _uncomputed, _window AS w
+        -- Where events are missing, what put something there may be among them.
+        WHERE kind <> 'blank' OR NOT w.holes
+        UNION ALL
+        SELECT kind, page, life, first, "end", seq, origin_seq, origin_page, origin_life, origin_class, via_seq,
+            clear_seq, NULL, NULL, NULL, NULL, NULL
+        FROM _blemish AS b
+        WHERE NOT EXISTS (
+            FROM _uncomputed AS u
+            WHERE u.kind = b.kind AND u.page = b.page AND u.life = b.life AND u.seq <= b.seq
+                AND u.first < b.end AND b.first < u.end
+        )
+    ),
+    -- The entries that led the readers there.
+    reached AS (
+        SELECT u.seq, u.start, u.end, t.row, t.generation, t.index, t.page, t.life
+        FROM (FROM _use AS o SEMI JOIN marked AS b ON o.seq = b.seq) AS u
+        JOIN _touch AS t
+            ON u.row = t.row AND u.generation = t.generation AND u.stream = t.stream AND t.mode = 'read'
+            AND u.seq BETWEEN t.first_seq AND t.last_seq AND u.depth > t.index
+    ),
     reader AS (
         SELECT b.kind, b.page, b.life, b.first, b.end, b.seq, b.origin_seq, b.origin_page, b.origin_life,
             b.origin_class, b.via_seq, b.clear_seq, l.launch, l.on_stream AS stream, l.step, t.row, t.generation,
@@ -17,19 +45,22 @@ WITH
                 WHEN b.end - b.first = 1 THEN 'position ' || b.first
                 ELSE 'positions ' || b.first || ' to ' || (b.end - 1)
             END || ' of page ' || b.page || '.' || b.life
-            || coalesce(' of request ' || n.request, '') AS place
-        FROM _blemish AS b
+            || coalesce(' of request ' || n.request, '') AS place,
+            t.index * w.page_size + b.first < t.end AS meant, t.start, b.skip_first, b.skip_end, b.before_seq,
+            _launch_named(e.launch, e.kernel, es.name) AS before
+        FROM marked AS b
         JOIN _act AS l ON b.seq = l.seq
         JOIN _stream AS s ON l.stream = s.stream
-        LEFT JOIN _touch AS t
-            ON t.page = b.page AND t.life = b.life AND t.mode = 'read' AND t.stream = l.stream
-            AND b.seq BETWEEN t.first_seq AND t.last_seq
-            AND EXISTS (
-                FROM _use AS u
-                WHERE u.seq = b.seq AND u.row = t.row AND u.generation = t.generation AND u.depth > t.index
-            )
+        LEFT JOIN reached AS t
+            ON t.page = b.page AND t.life = b.life AND t.seq = b.seq
+            AND coalesce(t.row = b.row AND t.generation = b.generation, true)
         LEFT JOIN _tenancy AS n ON t.row = n.row AND t.generation = n.generation
-        QUALIFY row_number() OVER (PARTITION BY b.kind, b.page, b.life ORDER BY b.seq, t.row) = 1
+        LEFT JOIN _act AS e ON b.before_seq = e.seq
+        LEFT JOIN _stream AS es ON e.stream = es.stream
+        CROSS JOIN _window AS w
+        QUALIFY row_number() OVER (
+            PARTITION BY b.kind, b.page, b.life, b.before_seq IS NULL ORDER BY b.seq, t.row
+        ) = 1
     ),
     -- Outputs that were not finite, with the launch and the step that gave them.
     seen AS (
@@ -38,11 +69,11 @@ WITH
     ),
     -- Until when a reader meets what it met: the page's next clear, for these positions.
     cleared AS (
-        SELECT b.kind, b.page, b.life, min(x.seq) AS clear_seq
-        FROM _blemish AS b
+        SELECT b.kind, b.page, b.life, b.seq, min(x.seq) AS clear_seq
+        FROM reader AS b
         JOIN _extent AS x
             ON x.source = 'clear' AND x.page = b.page AND x.seq > b.seq AND x.first <= b.first AND x.end >= b.end
-        GROUP BY b.kind, b.page, b.life
+        GROUP BY b.kind, b.page, b.life, b.seq
     )
 SELECT
     r.*,
@@ -51,4 +82,4 @@ SELECT
         WHERE s.seq > r.seq AND coalesce(s.seq < c.clear_seq, true)
             AND (s.launch = r.launch OR s.request = r.request OR r.request IS NULL AND s.step = r.step)
     ) AS observed
-FROM reader AS r LEFT JOIN cleared AS c USING (kind, page, life);
+FROM reader AS r LEFT JOIN cleared AS c USING (kind, page, life, seq);

@@ -1,0 +1,131 @@
+"""Valid positions of a sequence that no launch computed: whatever stands there, that is what is told."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from tracert_analysis.skipped import skips
+from tracert_analysis.touch import Uses
+
+from tests.analysis.history import History, Page, use
+
+Read = Callable[[History], list[dict[str, Any]]]
+COMPUTE, TRANSFER = 1, 2
+
+
+def tenant(history: History, generation: int, page: int = 5) -> list[Page]:
+    """Request `generation` has row 0 over one page."""
+    pages = history.alloc([page], f"request:{generation}")
+    history.acquire(0, generation, generation)
+    history.publish(COMPUTE, 0, generation, pages)
+    return pages
+
+
+def ended(history: History, generation: int, pages: list[Page]) -> None:
+    """It gives both back."""
+    history.release(0, generation, generation)
+    history.give_back(pages, f"request:{generation}")
+
+
+def test_a_chunk_starts_late_on_a_used_page(history: History, told: Read) -> None:
+    """An earlier life's bytes stand there: TR301, and the gap is between which launches."""
+    ended(history, 1, tenant_that_fills(history))
+    tenant(history, 2)
+    before = history.forward(COMPUTE, use(0, 2, 0, 2))
+    late = history.forward(COMPUTE, use(0, 2, 3, 4))
+    (finding,) = told(history)
+    assert ("TR301", late.launch, 5, 2) == tuple(
+        finding[name] for name in ("code", "launch", "resource_id", "life")
+    )
+    assert (
+        f"covers position 2 of page 5.2 of request 2, valid and computed by no launch of the history: launch "
+        f"{before.launch} (forward) on compute had computed up to position 1 of the sequence, this launch computes "
+        "from position 3 on; there keys and values of request 1 still are"
+    ) in finding["sentence"]
+    assert "clear" not in finding["sentence"]
+
+
+def tenant_that_fills(history: History) -> list[Page]:
+    """Request 1 computes all of its page."""
+    pages = tenant(history, 1)
+    history.forward(COMPUTE, use(0, 1, 0, 4))
+    return pages
+
+
+def test_a_chunk_starts_late_on_a_cleared_page(history: History, told: Read) -> None:
+    """Zeros are no keys and values: TR302, though a clear came between; and it is told once."""
+    tenant(history, 1)
+    clear = history.clear(COMPUTE, [[5, 1, 0, 4]])
+    history.forward(COMPUTE, use(0, 1, 0, 1))
+    late = history.forward(COMPUTE, use(0, 1, 2, 3))
+    history.forward(COMPUTE, use(0, 1, 3, 4))
+    (finding,) = told(history)
+    assert ("TR302", late.seq) == (finding["code"], finding["seq"])
+    zeros = f"there are only the zeros of launch {clear.launch} (clear_pages) on compute"
+    assert finding["sentence"].endswith(zeros)
+
+
+def test_over_several_pages_each_is_told(history: History, told: Read) -> None:
+    """Positions 3 to 8 are left out: the end of one page, one, and the start of the third."""
+    pages = history.alloc([5, 6, 7], "request:1")
+    history.acquire(0, 1, 1)
+    history.publish(COMPUTE, 0, 1, pages)
+    history.forward(COMPUTE, use(0, 1, 0, 3))
+    history.forward(COMPUTE, use(0, 1, 9, 10))
+    sentences = {finding["resource_id"]: finding["sentence"] for finding in told(history)}
+    assert [
+        "covers position 3 of page 5.1",
+        "covers positions 0 to 3 of page 6.1",
+        "covers position 0 of page 7.1",
+    ] == [
+        sentences[page].partition(") on compute ")[2].partition(" of request")[0]
+        for page in sorted(sentences)
+    ]
+
+
+def test_what_is_brought_there_is_enough(history: History, told: Read) -> None:
+    """A copy of another's keys and values, and an overlap, leave nothing out."""
+    ended(history, 1, tenant_that_fills(history))
+    source = history.alloc([6], "request:9")
+    history.forward(COMPUTE, writes=[[6, source[0][1], 0, 4]])
+    target = tenant(history, 2)
+    history.forward(COMPUTE, use(0, 2, 0, 1))
+    history.copy(COMPUTE, [[6, source[0][1], 1, 3]], [[5, target[0][1], 1, 3]])
+    history.forward(COMPUTE, use(0, 2, 3, 4))
+    history.forward(COMPUTE, use(0, 2, 2, 4))
+    assert told(history) == []
+
+
+def test_where_events_are_missing_zeros_prove_nothing(history: History, told: Read) -> None:
+    """The launch that computed the position may be the one whose record is torn."""
+    tenant(history, 1)
+    history.forward(COMPUTE, use(0, 1, 0, 1))
+    history.forward(COMPUTE, use(0, 1, 2, 3))
+    history.header["ring"].update(torn=1, torn_seqs=[history.seq - 1])
+    assert told(history) == []
+
+
+def test_a_skip_is_one_within_a_generation_whatever_the_stream() -> None:
+    """Against the furthest of all earlier uses, not of the last one; a launch that computes nothing counts not."""
+
+    def column(*values: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+        return np.array(values, np.int64)
+
+    #           gen 1, stream 1       | stream 2 | gen 2
+    seq = column(1, 2, 4, 6, 3, 7, 8)
+    none = np.zeros(7, np.int64)
+    uses = Uses(
+        seq=seq,
+        row=none,
+        generation=column(1, 1, 1, 1, 1, 1, 2),
+        stream=column(1, 1, 1, 1, 2, 2, 1),
+        start=column(0, 4, 5, 12, 4, 9, 20),
+        end=column(4, 5, 9, 12, 12, 10, 21),
+        walked=none,
+        depth=none,
+        whole=none,
+    )
+    found = skips(uses)
+    assert [] == found.use.tolist()
+    found = skips(uses._replace(end=column(4, 5, 9, 12, 6, 10, 21)))
+    assert [(3, 2, 9, 12)] == list(zip(*(values.tolist() for values in found), strict=True))
