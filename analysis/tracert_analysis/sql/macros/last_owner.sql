@@ -4,7 +4,7 @@
 -- * life: Its last life.
 -- * owner: Who that life was granted to; null when only the last facts are known.
 -- * holder: Who held it last, and holds it while `until_seq` is null.
--- * mode: How: read or write; null when only the last facts are known.
+-- * mode: What the holder may do: read or write; null when only the last facts are known.
 -- * from_seq: Event since which it is held so.
 -- * until_seq: Event that gave it back; null while it is held, or when that came only after the event.
 -- * source: history, or page_state where only the last facts are known.

@@ -4,7 +4,7 @@
 -- * what: Its kind, or how it touched the page: read, write, or that behind copy, clear, extent, offload or load.
 -- * life: The life.
 -- * holder: Who holds it from here on, or no more.
--- * mode: How a holder holds: read or write.
+-- * mode: What the holder may do: read or write.
 -- * launch: The launch.
 -- * stream: Its stream.
 -- * row: The row that names the page.

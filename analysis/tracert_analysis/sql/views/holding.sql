@@ -6,7 +6,7 @@ CREATE TABLE holding (
     life UINTEGER,
     -- KIND:NUMBER, such as request:17 or prefix:3.
     holder VARCHAR,
-    -- read or write.
+    -- What the holder may do: write the page, or read what others share. It says of no act; `access` does.
     mode VARCHAR,
     -- Event since which it is held, or the keyframe that knew it.
     from_seq UBIGINT,

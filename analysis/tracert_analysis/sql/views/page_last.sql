@@ -9,7 +9,7 @@ CREATE VIEW page_last (
     owner,
     -- Who held it last, and holds it while `until_seq` is null.
     holder,
-    -- How: read or write; null when only the last facts are known.
+    -- What the holder may do: read or write; null when only the last facts are known.
     mode,
     -- Event since which it is held so.
     from_seq,
