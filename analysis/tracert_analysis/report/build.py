@@ -40,8 +40,9 @@ from tracert_analysis.report.rerun import reproduce
 from tracert_analysis.report.rows import row_story
 from tracert_analysis.report.scene import Scene, scene
 from tracert_analysis.report.sentences import checked, nothing_found
-from tracert_analysis.report.stories import PageStory, RowStory
+from tracert_analysis.report.stories import PageStory, RowStory, Uncomputed
 from tracert_analysis.report.surroundings import surroundings
+from tracert_analysis.report.uncomputed import MASKS, uncomputed
 from tracert_analysis.report.workspace import workspace_acquittals, workspace_story
 
 USE = """
@@ -82,12 +83,13 @@ def build(dump: Dump, page: int | None = None) -> Report:
     page_stories = _page_stories(questions, acts, seen, row_stories, dump, page, kv_pages)
     suspect = seen.shown.row["row"] if seen.shown else None
     code = seen.root["code"] if seen.root else None
+    left_out = uncomputed(questions, acts, seen.shown.row if seen.shown else None, seen.act)
     counts, counts_query = checked(questions)
     return Report(
         tool=_tool(),
         dump=_about(dump),
         error=_error(dump, acts, rows),
-        verdict=_verdict(dump, seen, rows, query, counts),
+        verdict=_verdict(dump, seen, rows, query, counts, left_out),
         access=access,
         host=host,
         rows=row_stories,
@@ -95,6 +97,7 @@ def build(dump: Dump, page: int | None = None) -> Report:
         lanes=lanes(questions),
         workspace=workspace_story(questions, seen.act, code, seen.at),
         content=bytes_story(questions, acts, seen.shown.row if seen.shown else None, seen.act),
+        uncomputed=left_out,
         acquitted=(
             *acquittals(questions, seen.concerned, suspect, kv_pages),
             *bytes_acquittals(questions, seen.shown.row if seen.shown else None, seen.act),
@@ -113,7 +116,14 @@ def build(dump: Dump, page: int | None = None) -> Report:
     )
 
 
-def _verdict(dump: Dump, scene: Scene, rows: list[Row], query: int, counts: dict[str, int]) -> Verdict:
+def _verdict(
+    dump: Dump,
+    scene: Scene,
+    rows: list[Row],
+    query: int,
+    counts: dict[str, int],
+    left_out: Uncomputed | None,
+) -> Verdict:
     root = scene.root
     if root is None:
         partial = bool(dump.evidence.unknown or dump.evidence.truncated or dump.evidence.lost)
@@ -133,10 +143,10 @@ def _verdict(dump: Dump, scene: Scene, rows: list[Row], query: int, counts: dict
         act=scene.root_act,
         seq=root["seq"],
         missing_edge=scene.root_edge,
-        fix=_fixes(root, scene.root_edge),
+        fix=left_out.fixes() if left_out else _fixes(root, scene.root_edge),
         counterfactual=counterfactual(dump, rows),
-        masks=_masks(root["code"]),
-        options=bearing(root["code"], _config(dump)),
+        masks=MASKS if left_out else _masks(root["code"]),
+        options=() if left_out else bearing(root["code"], _config(dump)),
         repetition=_repetition(scene),
         query=query,
     )

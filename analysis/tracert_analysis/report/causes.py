@@ -16,7 +16,11 @@ SAME_ORDER = "the same order is missing"
 KERNELS = """
 SELECT f.finding, late.kernel, early.kernel AS other_kernel,
     early.seq < late.seq AND early.stream <> late.stream
-        AND late.clock[early.stream + 1] < early.ordinal AS loose
+        AND late.clock[early.stream + 1] < early.ordinal AS loose,
+    f.code IN ('TR301', 'TR302') AND EXISTS (
+        FROM _met m
+        WHERE m.before_seq IS NOT NULL AND m.seq = f.seq AND m.page = f.resource_id AND m.life = f.life
+    ) AS skipped
 FROM finding f
 LEFT JOIN launch late ON late.launch = f.launch LEFT JOIN launch early ON early.launch = f.other_launch"""
 
@@ -79,6 +83,9 @@ class Causes:
         if row["class"] == "mapping":
             # Who left an entry is no part of the mistake.
             return row["code"], row["stream"], kernels["kernel"]
+        if kernels["skipped"]:
+            # What stands in positions that nobody computed is chance, and with it the code.
+            return "skipped", row["stream"], kernels["kernel"]
         return row["code"], row["stream"], row["other_stream"], kernels["kernel"], kernels["other_kernel"]
 
     def _order(self, row: Row) -> tuple[object, ...] | None:

@@ -3,7 +3,8 @@
 A call belongs to a place in the code, not to one launch: a fence is added behind every launch of the
 earlier act's kernel and stream, and a wait before the next launch of the later act's stream. Where the host
 went ahead, it is made to wait for a fence. Where bytes are wrong, it is a clear before the first use of the
-page, or a kernel that loads no more than is valid; a clear that came too late is moved there. A block of the
+page, or a kernel that loads no more than is valid; where nobody computed them, the launch that started behind
+them starts earlier. A clear that came too late is moved. A block of the
 workspace that was kept is given back (`given_back`). Where no such act repairs anything, that is said.
 """
 
@@ -89,6 +90,30 @@ SELECT e.* REPLACE (list_transform(e.uses, lambda u: {
     'row': u."row", 'generation': u.generation, 'start': u.start, 'end': u."end",
     'walked': least(u.walked, ceil(u."end" / w.page_size)::UINTEGER), 'covers': 'valid'
 }) AS uses) FROM main.event AS e, main._window AS w"""
+
+# Each launch that left positions of a sequence out computes them, too.
+STARTED = """
+CREATE VIEW event AS
+SELECT e.* REPLACE (list_transform(e.uses, lambda u: {
+    'row': u."row", 'generation': u.generation, 'start': coalesce(list_filter(
+        s.skips, lambda k: k."row" = u."row" AND k.generation = u.generation
+    )[1].first, u.start), 'end': u."end", 'walked': u.walked, 'covers': u.covers
+}) AS uses)
+FROM main.event AS e LEFT JOIN (
+    SELECT k.seq, list({'row': k."row", 'generation': k.generation, 'first': k.first}) AS skips
+    FROM main._skip AS k GROUP BY k.seq
+) AS s ON e.seq = s.seq"""
+
+# The verdict is about positions that a launch takes for valid.
+MEANT = """
+SELECT count(*) FROM main.finding AS f
+JOIN main._met AS m ON f.seq = m.seq AND f.resource_id = m.page AND f.life = m.life
+WHERE f.finding = 1 AND f.code IN ('TR301', 'TR302') AND m.kind IN ('stale', 'unwritten', 'blank')
+    AND m.meant"""
+
+LEFT_OUT_OF_ROW = f"{MEANT} AND m.before_seq IS NOT NULL"
+
+SKIPS = "SELECT count(*) FROM main._skip"
 
 # The host waits, before it writes a staging buffer, for the last publish that copies from it.
 STAGED = """
@@ -199,10 +224,12 @@ NO_CALL = {
     "symptom": "the history tells of no cause, so there is nothing to add to it",
     "TR303": "no fence and no clear would have helped: the copy must be launched whole, and before its "
     "source changes or is let go",
+    "uncomputed": "no fence and no clear would have helped: what must change is which positions are "
+    "computed, or brought, before a launch takes them for valid",
     "TR601": "no fence and no clear would have helped: what must change is from where on the sequence is "
     "computed",
 }
-"""Why nothing is checked, by the class of the verdict, or by its code where that says more."""
+"""Why nothing is checked, by the class of the verdict, or by its code or kind where that says more."""
 
 
 class Repair(NamedTuple):
@@ -271,6 +298,16 @@ def _count(dump: Dump, query: str) -> int:
 
 
 def _bytes(dump: Dump, before: int) -> str:
+    if _count(dump, LEFT_OUT_OF_ROW):
+        times = _count(dump, SKIPS)
+        where = "" if times == 1 else f" (in all {times} places where one starts late)"
+        left = checked_again(dump, (STARTED,))
+        return (
+            f"with the launch started where the one before it had ended{where}, and every rule checked "
+            f"again, {what_is_left(before, left)}"
+        )
+    if _count(dump, MEANT):
+        return NO_CALL["uncomputed"]
     left = checked_again(dump, (CLEARS, CLEARED))
     sentence = (
         "with a clear of the page added to the recorded history before its first use, and every rule checked "

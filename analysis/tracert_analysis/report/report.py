@@ -14,6 +14,7 @@ from tracert_analysis.report.stories import (
     PageStory,
     RowStory,
     Surroundings,
+    Uncomputed,
     WorkspaceStory,
 )
 
@@ -233,6 +234,8 @@ class Report:
     """None unless the verdict is about it."""
     content: BytesStory | None
     """None unless the verdict is about bytes."""
+    uncomputed: Uncomputed | None
+    """None unless these are valid positions that nobody computed."""
     lanes: tuple[Lane, ...]
     acquitted: tuple[Acquittal, ...]
     findings: tuple[Finding, ...]

@@ -128,6 +128,40 @@ class BytesStory:
 
 
 @dataclass(frozen=True, slots=True)
+class Uncomputed:
+    """Positions of a sequence that a launch reads as valid, without anybody having computed them."""
+
+    act: Act
+    """The launch that reads them."""
+    request: int | None
+    start: int
+    """The first position of the sequence that it computes itself."""
+    before: Act | None
+    """The launch of the row that had come furthest before it; None where none of the row left a gap."""
+    first: int | None
+    """What is left out between the two, in positions of the sequence; None without a gap."""
+    end: int | None
+    blank: bool
+    """There are the zeros of a clear."""
+    query: int
+
+    def fixes(self) -> tuple[str, ...]:
+        """What works, best first."""
+        if self.before is None or self.first is None:
+            return (
+                "Compute these positions, or bring them from where they were computed, before a launch takes "
+                f"them for valid: {self.act.name} computes from position {self.start} on, and relies on "
+                "those before.",
+            )
+        return (
+            f"Compute what is left out: {self.act.name} must start at position {self.first}, where "
+            f"{self.before.name} ended, and not at {self.start}.",
+            "Let each launch of a request start where the one before it ended, in whatever cuts a sequence "
+            "into chunks.",
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class LastFacts:
     """What the runtime kept of a page to the end: it holds even where the window of events is short."""
 

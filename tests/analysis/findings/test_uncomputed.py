@@ -38,9 +38,9 @@ def test_a_chunk_starts_late_on_a_used_page(history: History, told: Read) -> Non
         finding[name] for name in ("code", "launch", "resource_id", "life")
     )
     assert (
-        f"covers position 2 of page 5.2 of request 2, valid and computed by no launch of the history: launch "
-        f"{before.launch} (forward) on compute had computed up to position 1 of the sequence, this launch computes "
-        "from position 3 on; there keys and values of request 1 still are"
+        "covers position 2 of page 5.2 of request 2, valid and computed by no launch of the history: "
+        f"launch {before.launch} (forward) on compute had computed up to position 1 of the sequence, this "
+        "launch computes from position 3 on; there keys and values of request 1 still are"
     ) in finding["sentence"]
     assert "clear" not in finding["sentence"]
 
@@ -106,7 +106,7 @@ def test_where_events_are_missing_zeros_prove_nothing(history: History, told: Re
 
 
 def test_a_skip_is_one_within_a_generation_whatever_the_stream() -> None:
-    """Against the furthest of all earlier uses, not of the last one; a launch that computes nothing counts not."""
+    """Against the furthest of all earlier uses, not the last one; what computes nothing does not count."""
 
     def column(*values: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
         return np.array(values, np.int64)

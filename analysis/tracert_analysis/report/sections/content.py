@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from tracert_analysis.report.document import Fact, Facts, Section, Tone
 from tracert_analysis.report.phrases import LISTED, hold, named, page_name, place, positions
 from tracert_analysis.report.report import Report
-from tracert_analysis.report.stories import ByteRun, BytesStory
+from tracert_analysis.report.stories import ByteRun, BytesStory, Uncomputed
 
 
 def content(report: Report) -> Section:
@@ -22,7 +22,11 @@ def _facts(story: BytesStory, report: Report) -> Iterator[Fact]:
         yield Fact(positions(found.first, found.end), run(found, report.names), (whose,), tone)
     if len(story.runs) > LISTED:
         yield Fact("", f"and {len(story.runs) - LISTED} more runs of positions")
-    if not any(found.stale for found in story.runs) and story.clears is None:
+    left_out = report.uncomputed
+    if left_out is not None:
+        yield Fact("not computed", uncomputed(left_out), (left_out.query,), "bad")
+    zeros = left_out is not None and left_out.blank
+    if not any(found.stale for found in story.runs) and story.clears is None and not zeros:
         yield Fact("the rest", "nothing wrote or cleared it", (whose,), "bad")
     if story.owner is not None:
         writer = next((found.origin or found.writer for found in story.runs if found.stale), None)
@@ -36,6 +40,16 @@ def _facts(story: BytesStory, report: Report) -> Iterator[Fact]:
         yield Fact("clears", told, (clears,))
     if story.nonfinite is not None:
         yield Fact("not finite", story.nonfinite, story.queries[-1:])
+
+
+def uncomputed(found: Uncomputed) -> str:
+    """Which valid positions nobody computed, and between which launches they were left out."""
+    whose = f"the sequence of request {found.request}" if found.request is not None else "the sequence"
+    if found.before is None or found.first is None or found.end is None:
+        return f"{place(found.act)} takes positions before {found.start} of {whose} for valid"
+    left_out = f"{positions(found.first, found.end)} of {whose}"
+    ended = f"{place(found.before)}, seq {found.before.seq}, ended before"
+    return f"{left_out}: {ended}, and {place(found.act)} starts at {found.start}"
 
 
 def _end(story: BytesStory, ended: int) -> str:
