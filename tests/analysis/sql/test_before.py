@@ -1,4 +1,7 @@
-"""What macros say of a page before an event is what they say of a history that ends there."""
+"""What macros say of a page before an event is what they say of a history that ends there.
+
+And who wrote last, on which positions, is what `byte_write` has last.
+"""
 
 from copy import copy
 from pathlib import Path
@@ -46,6 +49,26 @@ def told(
     ).fetchall()
 
 
+def last_writes(
+    connection: duckdb.DuckDBPyConnection, before: int, *, macro: bool
+) -> list[tuple[object, ...]]:
+    """The last write of every page before the event: by the macro, or by `byte_write`."""
+    if macro:
+        query = f"""
+            SELECT m.page, m.seq, m.first, m."end", m.class
+            FROM (SELECT unnest(range(kv_pages)) AS page FROM kv_layout) AS p,
+                last_writer(p.page, before := {before}) AS m
+            ORDER BY ALL
+        """
+    else:
+        query = f"""
+            SELECT page, seq, min(first), max("end"), min(class) FROM (
+                FROM byte_write WHERE seq < {before} QUALIFY rank() OVER (PARTITION BY page ORDER BY seq DESC) = 1
+            ) WHERE page < (SELECT kv_pages FROM kv_layout) GROUP BY page, seq ORDER BY ALL
+        """
+    return connection.execute(query).fetchall()
+
+
 @pytest.mark.parametrize("history", a_few(1, [served(1), served(2), *map(anything, range(6))]))
 def test_before_an_event_is_the_end_of_a_shorter_history(tmp_path: Path, history: History) -> None:
     """Owner, writer, fence and bytes of every page, at a third and at two thirds."""
@@ -53,6 +76,7 @@ def test_before_an_event_is_the_end_of_a_shorter_history(tmp_path: Path, history
     whole = history.read(tmp_path).connection
     for third in (1, 2):
         seq = history.seq * third // 3
+        assert last_writes(whole, seq, macro=True) == last_writes(whole, seq, macro=False)
         part = until(history, seq).read(tmp_path).connection
         for macro in MACROS:
             found = told(whole, macro, pages, str(seq))

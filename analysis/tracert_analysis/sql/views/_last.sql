@@ -45,7 +45,8 @@ WITH
         SELECT unnest(range(least(coalesce(e.page_count, 0), coalesce(w.kv_pages, 0), 16777216)::BIGINT)), 0, NULL,
             NULL, NULL, e.seq, 0, w.page_size, 'clear'
         FROM _told_launch AS e, _window AS w, _asked AS a
-        WHERE e.kind = 'clear' AND e.all AND coalesce(e.seq < a._before, true)
+        WHERE e.kind = 'clear' AND e.all AND e.launch IS NOT NULL AND e.stream IS NOT NULL AND e.ordinal IS NOT NULL
+            AND coalesce(e.seq < a._before, true)
     ),
     latest AS (SELECT w.* FROM written AS w QUALIFY rank() OVER (PARTITION BY w.page ORDER BY w.seq DESC) = 1),
     placed AS (
