@@ -125,7 +125,8 @@ class Provenance:
 
     def run(self, acts: Sequence[Act]) -> None:
         """Follow the acts, which are sorted by `seq`. Once: they are all there is."""
-        self._life, self._zero = np.zeros(len(acts), np.int64), np.zeros(len(acts), bool)
+        count = max(len(acts), 1)
+        self._life, self._zero = np.zeros(count, np.int64), np.zeros(count, bool)
         for act in acts:
             if isinstance(act, Write):
                 self._write(act)
