@@ -152,7 +152,8 @@ class Provenance:
         place = np.searchsorted(since[low:high], reads.seq, side="right") - 1
         status = self._status(cells, life)
         # What a later life wiped of its own is no loss to those who still read this one.
-        wiped = (cells[:, _WIPED] >= 0) & (self._life[np.maximum(cells[:, _WRITER], 0)] == life)
+        lives = np.append(self._life, 0)[np.maximum(cells[:, _WRITER], -1)]
+        wiped = (cells[:, _WIPED] >= 0) & (lives == life)
         wrong: list[tuple[Kind, Flags, Ints]] = [
             ("stale", status == _STALE, reads.covered),
             ("unwritten", status == _UNWRITTEN, reads.covered),
