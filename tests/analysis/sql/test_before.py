@@ -63,7 +63,8 @@ def last_writes(
     else:
         query = f"""
             SELECT page, seq, min(first), max("end"), min(class) FROM (
-                FROM byte_write WHERE seq < {before} QUALIFY rank() OVER (PARTITION BY page ORDER BY seq DESC) = 1
+                FROM byte_write WHERE seq < {before}
+                QUALIFY rank() OVER (PARTITION BY page ORDER BY seq DESC) = 1
             ) WHERE page < (SELECT kv_pages FROM kv_layout) GROUP BY page, seq ORDER BY ALL
         """
     return connection.execute(query).fetchall()
