@@ -58,8 +58,8 @@ SELECT
     || CASE
         WHEN b.known_from IS NULL THEN ', a life that was never granted'
         WHEN b.seq < b.alloc_seq THEN ', before that life was granted at event ' || b.alloc_seq
-        ELSE ', which nobody has held since event ' || b.from_seq || '; it was granted to '
-            || coalesce(b.owner, 'an unknown holder')
+        ELSE ', which nobody has held since event ' || b.from_seq || '; it was granted '
+            || coalesce('to ' || b.owner, 'before the history')
     END AS sentence,
     'page' AS resource_kind,
     b.page AS resource_id,

@@ -51,7 +51,10 @@ SELECT
     ) AS confidence,
     _launch_named(late.launch, late.kernel, late_name.name) || ' is the first to touch page ' || b.page || '.' || b.life
     || ', and nothing orders it after ' || _launch_named(early.launch, early.kernel, early_name.name)
-    || ', which touches page ' || b.page || '.' || b.previous || ' of ' || coalesce(p.owner, 'nobody') AS sentence,
+    || ', which touches page ' || b.page || '.' || b.previous
+    || coalesce(
+        ' of ' || p.owner, CASE WHEN b.previous = 0 OR w.complete THEN ' of nobody' ELSE ', granted before the history' END
+    ) AS sentence,
     'page' AS resource_kind,
     b.page AS resource_id,
     b.life,

@@ -1,6 +1,6 @@
 -- The first fence that covers the last write of a page, at the end or `before` an event: what waits for it, or knows it
 -- passed, is ordered after the write. Where none covers it, the last fence before. No row when the writer's stream has
--- no fence, or when it has no stream.
+-- no fence, or when it has no stream. Of a write before the history, the first fence that the history has.
 -- * page: The page.
 -- * life: The life that was written last.
 -- * writer: The launch that wrote it last.

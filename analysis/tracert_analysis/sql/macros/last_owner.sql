@@ -2,12 +2,13 @@
 -- last facts of the page where the history doesn't reach back to its grant.
 -- * page: The page.
 -- * life: Its last life.
--- * owner: Who that life was granted to; null when only the last facts are known.
+-- * owner: Who that life was granted to; null when the grant lies before the history.
 -- * holder: Who held it last, and holds it while `until_seq` is null.
 -- * mode: What the holder may do: read or write; null when only the last facts are known.
--- * from_seq: Event since which it is held so.
+-- * from_seq: Event since which it is held so; the keyframe that knew it where `source` is keyframe.
 -- * until_seq: Event that gave it back; null while it is held, or when that came only after the event.
--- * source: history, or page_state where only the last facts are known.
+-- * source: history; keyframe where it was held before the history already; page_state where only the last facts are
+--   known: then `holder` is who took it last, and `from_seq` the grant of the life.
 CREATE MACRO last_owner(page, before := NULL) AS TABLE
 SELECT
     o._page AS page, o._life AS life, o._owner AS owner, o._holder AS holder, o._mode AS mode, o._from_seq AS from_seq,

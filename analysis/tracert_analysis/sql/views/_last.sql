@@ -7,17 +7,22 @@ WITH
     _asked AS (SELECT before::UBIGINT AS _before),
     told AS (
         SELECT p.page, p.life, p.owner, h.holder, h.mode, h.from_seq,
-            CASE WHEN coalesce(h.until_seq < a._before, true) THEN h.until_seq END AS until_seq, 'history' AS source
-        FROM page_life AS p CROSS JOIN _asked AS a
+            CASE WHEN coalesce(h.until_seq < a._before, true) THEN h.until_seq END AS until_seq,
+            CASE WHEN h.from_seq = w.known_from AND NOT w.complete THEN 'keyframe' ELSE 'history' END AS source,
+            -- Of those that a keyframe knew, the one that it lists last took the page last.
+            h.rowid AS place
+        FROM page_life AS p CROSS JOIN _asked AS a CROSS JOIN _window AS w
         LEFT JOIN holding AS h ON p.page = h.page AND p.life = h.life AND coalesce(h.from_seq < a._before, true)
         WHERE (p.owner IS NOT NULL OR h.holder IS NOT NULL)
             AND coalesce(least(p.known_from, h.from_seq) < a._before, true)
         UNION ALL
-        SELECT s.page, s.life, NULL, s.holder, NULL, s.alloc_seq, s.freed_seq, 'page_state'
+        SELECT s.page, s.life, NULL, s.holder, NULL, s.alloc_seq, s.freed_seq, 'page_state', NULL
         FROM page_state AS s, _asked AS a WHERE s.holder IS NOT NULL AND a._before IS NULL
     )
-SELECT t.* FROM told AS t
-QUALIFY row_number() OVER (PARTITION BY t.page ORDER BY t.source, t.life DESC, t.from_seq DESC NULLS LAST) = 1;
+SELECT t.* EXCLUDE (place) FROM told AS t
+QUALIFY row_number() OVER (
+    PARTITION BY t.page ORDER BY t.source = 'page_state', t.life DESC, t.from_seq DESC NULLS LAST, t.place DESC
+) = 1;
 
 -- The last write by then, of all positions. One row a page.
 CREATE MACRO _last_writes(before) AS TABLE
@@ -81,7 +86,8 @@ WITH
 SELECT t.* FROM told AS t QUALIFY row_number() OVER (PARTITION BY t.page ORDER BY t.source) = 1;
 
 -- That write with the first fence behind it, and the first wait for that; where none stands behind it, with the last
--- fence of its stream. One row a page; without a fence where there is none at all.
+-- fence of its stream. One row a page; without a fence where there is none at all. Of a write that only the last facts
+-- tell of, it is the first fence that the history has.
 CREATE MACRO _last_fences(before) AS TABLE
 WITH
     _asked AS (SELECT before::UBIGINT AS _before),
@@ -92,15 +98,24 @@ WITH
             CASE WHEN coalesce(f.passed_seq < a._before, true) THEN f.passed_seq END AS passed_seq
         FROM fence AS f, _asked AS a WHERE coalesce(f.record_seq < a._before, true)
     ),
+    -- What wrote before the first launch that the history has of a stream is no later than the one before that.
+    written AS (
+        SELECT w.* REPLACE (coalesce(w.ordinal, o.ordinal) AS ordinal), w.ordinal AS told_ordinal
+        FROM _last_writes(before) AS w
+        LEFT JOIN (
+            SELECT l.stream, min(l.ordinal) - 1 AS ordinal, min(l.seq) AS seq FROM launch AS l
+            WHERE l.ordinal > 0 GROUP BY l.stream
+        ) AS o ON w.stream = o.stream AND w.seq < o.seq AND w.source = 'page_state'
+    ),
     behind AS (
         SELECT w.*, coalesce(n.ordinal, l.ordinal) AS behind
-        FROM _last_writes(before) AS w
+        FROM written AS w
         ASOF LEFT JOIN (SELECT k.stream, k.ordinal FROM known AS k) AS n
             ON w.stream = n.stream AND w.ordinal <= n.ordinal
         LEFT JOIN (SELECT k.stream, max(k.ordinal) AS ordinal FROM known AS k GROUP BY k.stream) AS l
             ON w.stream = l.stream
     )
-SELECT b.page, b.life, b.launch, b.seq, b.stream, b.ordinal, b.kernel, b.row, b.request, b.state, b.source, b.first,
+SELECT b.page, b.life, b.launch, b.seq, b.stream, b.told_ordinal AS ordinal, b.kernel, b.row, b.request, b.state, b.source, b.first,
     b.end, b.class, b.actor, f.fence, b.behind, f.record_seq, f.wait_seq, f.wait_stream, f.passed_seq,
     b.behind >= b.ordinal AS covers
 FROM behind AS b LEFT JOIN known AS f ON b.stream = f.stream AND b.behind = f.ordinal

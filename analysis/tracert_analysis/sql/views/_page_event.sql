@@ -1,8 +1,10 @@
 -- Every act on a page's life, one row a page; a keyframe that stands in for a lost beginning counts as one act a
 -- holder. `known` tells whether the state before the act is known: it is when the history saw the life begin, or
--- knew the page from a keyframe by then.
+-- knew the page from a keyframe by then. `place` is a holder's among those of a keyframe, which lists them in the order
+-- in which they took the page.
 CREATE TABLE _page_event (
-    seq UBIGINT, kind kind, page UINTEGER, life UINTEGER, holder VARCHAR, mode VARCHAR, fence UBIGINT, known BOOLEAN
+    seq UBIGINT, kind kind, page UINTEGER, life UINTEGER, holder VARCHAR, mode VARCHAR, fence UBIGINT, known BOOLEAN,
+    place UBIGINT
 );
 
 INSERT INTO _page_event
@@ -25,15 +27,17 @@ WITH
     ),
     base AS (
         SELECT k.page AS page, k.life AS life, k.state AS state,
-            unnest(CASE WHEN len(k.holders) > 0 THEN k.holders ELSE [NULL] END) AS holder
+            unnest(CASE WHEN len(k.holders) > 0 THEN k.holders ELSE [NULL] END) AS holder,
+            unnest(range(greatest(coalesce(len(k.holders), 0), 1))) AS place
         FROM framed WHERE NOT EXISTS (FROM begun AS b WHERE b.page = k.page AND b.life = k.life)
     )
 SELECT
     a.seq, a.kind, a.page, a.life, a.holder, a.mode, a.fence,
-    b.page IS NOT NULL OR coalesce(a.seq >= w.known_from, false)
+    b.page IS NOT NULL OR coalesce(a.seq >= w.known_from, false), NULL
 FROM acts AS a LEFT JOIN begun AS b USING (page, life), _window AS w
 WHERE a.page IS NOT NULL AND a.life IS NOT NULL
 UNION ALL
-SELECT w.known_from, 'keyframe', b.page, b.life, split_part(b.holder, '/', 1), split_part(b.holder, '/', 2), NULL, true
+SELECT w.known_from, 'keyframe', b.page, b.life, split_part(b.holder, '/', 1), split_part(b.holder, '/', 2), NULL, true,
+    b.place
 FROM base AS b, _window AS w
 WHERE b.page IS NOT NULL AND b.life IS NOT NULL;

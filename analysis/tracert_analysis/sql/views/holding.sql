@@ -8,7 +8,7 @@ CREATE TABLE holding (
     holder VARCHAR,
     -- What the holder may do: write the page, or read what others share. It says of no act; `access` does.
     mode VARCHAR,
-    -- Event since which it is held, or the keyframe that knew it.
+    -- Event since which it is held; where it was held before the history already, the keyframe that knew it.
     from_seq UBIGINT,
     -- Event that gave it back; null while it is held.
     until_seq UBIGINT
@@ -33,4 +33,4 @@ WITH
     )
 SELECT g.page, g.life, g.holder, g.mode, g.seq, CASE WHEN d.seq > g.seq THEN d.seq END
 FROM granted AS g LEFT JOIN dropped AS d USING (page, life, holder, n)
-ORDER BY g.page, g.life, g.seq;
+ORDER BY g.page, g.life, g.seq, g.place;

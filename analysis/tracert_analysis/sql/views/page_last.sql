@@ -5,13 +5,13 @@ CREATE VIEW page_last (
     page,
     -- Its last life that was granted or held.
     life,
-    -- Who that life was granted to; null when only the last facts are known.
+    -- Who that life was granted to; null when the grant lies before the history.
     owner,
     -- Who held it last, and holds it while `until_seq` is null.
     holder,
     -- What the holder may do: read or write; null when only the last facts are known.
     mode,
-    -- Event since which it is held so.
+    -- Event since which it is held so, or the keyframe that knew that it was.
     from_seq,
     -- Event that gave it back; null while it is held.
     until_seq,

@@ -6,7 +6,7 @@ CREATE TABLE page_life (
     life UINTEGER,
     -- Event that granted it; null when that lies before the history.
     alloc_seq UBIGINT,
-    -- Who it was granted to, or the first holder that a keyframe knew.
+    -- Who it was granted to; null when that lies before the history, which then knows only who held it.
     owner VARCHAR,
     -- Event that retired it: nobody holds it, a fence still guards it.
     retire_seq UBIGINT,
@@ -27,7 +27,10 @@ WITH
             page,
             life,
             min(seq) FILTER (kind = 'alloc') AS alloc_seq,
-            arg_min(holder, seq) FILTER (kind IN ('alloc', 'keyframe') AND holder IS NOT NULL) AS owner,
+            -- What is reserved was so from the start.
+            arg_min(holder, seq) FILTER (
+                kind = 'alloc' AND holder IS NOT NULL OR kind = 'keyframe' AND holder LIKE 'reserved:%'
+            ) AS owner,
             max(seq) FILTER (kind = 'retire') AS retire_seq,
             arg_max(fence, seq) FILTER (kind = 'retire') AS fence,
             min(seq) FILTER (kind = 'free') AS free_seq,
