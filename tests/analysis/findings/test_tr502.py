@@ -141,6 +141,69 @@ def test_a_page_loaded_from_the_host_counts_as_written(history: History, told: R
     ]
 
 
+def offered(history: History, computed: int, *, again: bool = False) -> Launched:
+    """Prefix 1 is given 3 positions, of which request 1 had computed so many; request 2 copies them."""
+    row(history, 0, 1, history.alloc([5], "request:1"))
+    history.forward(COMPUTE, use(0, 1, 0, computed))
+    if again:
+        history.forward(COMPUTE, use(0, 1, computed, 3))
+    history.event("insert", node=1, digest="a" * 16, parent=0, identity=7, pages=[[5, 1]], positions=3)
+    history.event(
+        "match", request=2, node=0, digest="b" * 16, identity=7, hit_tokens=3, pages=[[5, 1]], lookup_ns=1
+    )
+    history.hold([(5, 1)], "request:2")
+    return history.copy(COMPUTE, [[5, 1, 0, 3]], [[*history.alloc([6], "request:2")[0], 0, 3]])
+
+
+def test_more_positions_are_offered_than_were_computed(history: History, told: Read) -> None:
+    """The last of three is what the page had before: the copy takes it for a token's keys and values."""
+    copy = offered(history, 2)
+    history.forward(COMPUTE, use(0, 1, 2, 3))
+    (finding,) = (one for one in told(history) if one["code"] == "TR502")
+    assert ("proven", copy.seq, 5, 2, copy.launch, None) == tuple(
+        finding[name] for name in ("confidence", "seq", "resource_id", "request", "launch", "other_launch")
+    )
+    assert finding["sentence"].endswith(
+        "no launch has written position 2 of it; prefix 1 was given 3 of its positions at event "
+        f"{next(event['seq'] for event in history.events if event['kind'] == 'insert')}"
+    )
+
+
+@pytest.mark.parametrize("how", ["at once", "in two steps", "by two", "by the host"])
+def test_all_that_is_offered_was_computed(history: History, told: Read, how: str) -> None:
+    """Whoever wrote which part of it, and on which way."""
+    if how == "by two":
+        pages = history.alloc([5], "request:1")
+        history.forward(COMPUTE, writes=[[5, 1, 2, 4]])
+        row(history, 0, 1, pages)
+        history.forward(COMPUTE, use(0, 1, 0, 2))
+        hit(history, tokens=4)
+        history.forward(COMPUTE, use(1, 1, 4, 5))
+    elif how == "by the host":
+        pages = history.alloc([5], "request:1")
+        history.host_write([[5, 1, 2, 4]])
+        history.host_write([[5, 1, 0, 2]])
+        hit(history, tokens=4)
+        history.forward(COMPUTE, use(1, 1, 4, 5))
+    else:
+        offered(history, *((3,) if how == "at once" else (2,)), again=how != "at once")
+    assert [] == told(history)
+
+
+def test_a_clear_computes_nothing(history: History, told: Read) -> None:
+    """Zeros are no token's keys and values."""
+    history.alloc([5], "request:1")
+    history.clear(COMPUTE, [[5, 1, 0, 4]])
+    history.forward(COMPUTE, writes=[[5, 1, 0, 1]])
+    hit(history)
+    reader = history.forward(COMPUTE, use(1, 1, 4, 5))
+    (finding,) = (one for one in told(history) if one["code"] == "TR502")
+    assert (reader.seq, True) == (
+        finding["seq"],
+        finding["sentence"].endswith("no launch has written positions 1 to 3 of it"),
+    )
+
+
 def test_a_page_from_before_the_history_is_unknown(told: Read) -> None:
     """Its write may lie there."""
     history = History(first_seq=50)

@@ -1,48 +1,30 @@
 -- A launch that reads a hit page is ordered after the launch that wrote it.
 WITH
-    -- The first launch on each stream that reads the page after the hit: through the request's row, or as a copy.
-    readers AS (
-        SELECT h.page, h.life, h.positions, h.seq AS hit_seq, h.request, t.row, t.generation, t.stream,
-            t.first_seq AS seq
-        FROM _hit AS h
-        JOIN _touch AS t ON h.page = t.page AND h.life = t.life AND t.mode = 'read' AND t.first_seq > h.seq
-        JOIN _tenancy AS n ON t.row = n.row AND t.generation = n.generation AND n.request = h.request
-        WHERE h.positions > 0
-        UNION ALL
-        SELECT h.page, h.life, h.positions, h.seq, h.request, NULL, NULL, x.stream, min(x.seq)
-        FROM _hit AS h
-        JOIN _extent AS x ON h.page = x.page AND h.life = x.life AND x.mode = 'read' AND x.seq > h.seq
-        WHERE h.positions > 0 AND x.first < h.positions AND x.source IN ('copy', 'extent')
-        GROUP BY ALL
-    ),
     writers AS (
         SELECT page, life, stream, first_seq, last_seq, 0 AS first FROM _touch WHERE mode = 'write'
         UNION ALL
         SELECT page, life, stream, seq, seq, first FROM _extent WHERE mode = 'write' AND source <> 'clear'
     ),
-    read_pages AS (SELECT DISTINCT page, life FROM readers),
+    read_pages AS (SELECT DISTINCT page, life FROM _hit_read),
     written AS (SELECT w.* FROM writers AS w SEMI JOIN read_pages AS r ON w.page = r.page AND w.life = r.life),
     unordered AS (
         SELECT r.*, early.seq AS writer_seq
-        FROM readers AS r
+        FROM _hit_read AS r
         JOIN written AS w
             ON r.page = w.page AND r.life = w.life AND w.stream <> r.stream AND w.first_seq < r.seq
-            AND w.first < r.positions
+            AND w.first < r.end
         JOIN _act AS late ON r.seq = late.seq
         JOIN _act AS early
             ON early.seq = CASE WHEN w.last_seq < r.seq THEN w.last_seq ELSE w.first_seq END
         WHERE late.clock[early.stream + 1] < early.ordinal
     ),
     unwritten AS (
-        SELECT r.*, NULL AS writer_seq
-        FROM readers AS r
-        JOIN page_life AS p ON r.page = p.page AND r.life = p.life
-        ANTI JOIN written AS w
-            ON r.page = w.page AND r.life = w.life AND w.first < r.positions AND w.first_seq < r.seq
-        WHERE p.alloc_seq < r.hit_seq
+        SELECT r.*, NULL AS writer_seq, g.first AS gap_first, least(g.end, r.end) AS gap_end
+        FROM _hit_read AS r JOIN _hit_gap AS g ON r.page = g.page AND r.life = g.life AND r.seq = g.seq
+        WHERE r.first <= g.first AND r.end > g.first
     ),
     broken AS (
-        SELECT * FROM (FROM unordered UNION ALL FROM unwritten)
+        SELECT * FROM (FROM unordered UNION ALL BY NAME FROM unwritten)
         QUALIFY row_number() OVER (PARTITION BY page, life ORDER BY seq, writer_seq DESC NULLS LAST, hit_seq DESC) = 1
     )
 SELECT
@@ -57,7 +39,13 @@ SELECT
     _launch_named(late.launch, late.kernel, late_name.name) || ' reads page ' || b.page || '.' || b.life
     || ', which request ' || b.request || ' hit at event ' || b.hit_seq || ', and '
     || CASE
-        WHEN early.launch IS NULL THEN 'no launch has written it'
+        WHEN b.gap_first = b.first AND b.gap_end = b.end THEN 'no launch has written it'
+        WHEN b.gap_end IS NOT NULL THEN 'no launch has written '
+            || CASE WHEN b.gap_end - b.gap_first = 1 THEN 'position ' || b.gap_first
+                ELSE 'positions ' || b.gap_first || ' to ' || (b.gap_end - 1) END
+            || ' of it'
+            || coalesce('; prefix ' || b.node || ' was given ' || b.offered || ' of its positions at event '
+                || b.cached_seq, '')
         ELSE 'nothing orders it after ' || _launch_named(early.launch, early.kernel, early_name.name)
             || ', which writes it'
     END AS sentence,
