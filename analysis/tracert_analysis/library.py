@@ -12,6 +12,8 @@ from typing import Any
 
 import duckdb
 
+from tracert_analysis import families
+
 TABLES = ("kind", "header", "_told", "event", "stream_state", "page_state", "lane_state", "_clocks")
 """Filled from the dump, or by Python; in the order in which they refer to each other."""
 STATE = (
@@ -151,6 +153,18 @@ Names stand for kinds of events: one of them must have occurred.
 """
 PRECISE = ("TR502",)
 """Of two findings of one class at the same event these come first: they say of what kind the other is."""
+FEW = 20_000
+"""Events of a history that is short enough to be asked without `_DEAR`."""
+_DEAR = (
+    "join_order",
+    "statistics_propagation",
+    "projection_pullup",
+    "projection_placement",
+    "common_subexpressions",
+    "join_filter_pushdown",
+    "common_subplan",
+)
+"""DuckDB's optimizers that take longer over a short history than they save: a seventh of opening it."""
 MACROS = (
     "last_owner",
     "last_writer",
@@ -182,7 +196,8 @@ def create_tables(connection: duckdb.DuckDBPyConnection, names: tuple[str, ...] 
 
 
 def create_state(connection: duckdb.DuckDBPyConnection) -> None:
-    """What the loaded events fold to. `_touch` stays empty."""
+    """What the loaded events fold to. `_touch` stays empty. How DuckDB plans is set by how many they are."""
+    _plan_for(connection)
     _create(connection, "views", STATE)
 
 
@@ -202,6 +217,16 @@ def create_access(connection: duckdb.DuckDBPyConnection) -> None:
 def create_macros(connection: duckdb.DuckDBPyConnection) -> None:
     """What users and reports ask all of it with; findings do without."""
     _create(connection, "macros", MACROS)
+
+
+def _plan_for(connection: duckdb.DuckDBPyConnection) -> None:
+    counted = " UNION ALL ".join(f"SELECT seq FROM {table}" for table in families.TABLES)
+    locked, events = connection.execute(
+        f"SELECT current_setting('lock_configuration'), (SELECT count(*) FROM ({counted}))"
+    ).fetchall()[0]
+    # A locked one was loaded before, and plans as was right then.
+    if not locked:
+        connection.execute(f"SET disabled_optimizers = '{','.join(_DEAR) if events <= FEW else ''}'")
 
 
 class _Needed:
