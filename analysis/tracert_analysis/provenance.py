@@ -125,8 +125,7 @@ class Provenance:
 
     def run(self, acts: Sequence[Act]) -> None:
         """Follow the acts, which are sorted by `seq`. Once: they are all there is."""
-        count = max(len(acts), 1)
-        self._life, self._zero = np.zeros(count, np.int64), np.zeros(count, bool)
+        self._life, self._zero = np.zeros(len(acts), np.int64), np.zeros(len(acts), bool)
         for act in acts:
             if isinstance(act, Write):
                 self._write(act)
@@ -176,7 +175,7 @@ class Provenance:
         moment = history.cells[int(np.searchsorted(history.seq, seq, side="right")) - 1]
         status = self._status(moment[None], life)[0]
         origin = moment[_ORIGIN]
-        zero = (origin >= 0) & self._zero[np.maximum(origin, 0)] & (moment[_WIPED] < 0)
+        zero = np.append(self._zero, False)[np.maximum(origin, -1)] & (moment[_WIPED] < 0)
         wrong: list[tuple[Kind, Flags]] = [
             ("stale", status == _STALE),
             ("unwritten", status == _UNWRITTEN),
