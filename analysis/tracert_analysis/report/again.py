@@ -45,6 +45,7 @@ def checked_again(
         library.create_state(connection)
         # What kernels saw, they saw in the history that happened.
         connection.execute("DELETE FROM _guarded")
+        connection.execute("DELETE FROM _followed")
         fill_touches(connection)
         fill_blemishes(connection)
         library.create_access(connection)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from tests.analysis.history import History, use
+from tests.analysis.history import History, Page, use
 
 Read = Callable[[History], list[dict[str, Any]]]
 LEGACY, COMPUTE, TRANSFER = 0, 1, 2
@@ -166,3 +166,123 @@ def test_what_only_a_lack_of_order_shows(history: History, told: Read) -> None:
     history.publish(LEGACY, 0, 2, pages)
     history.forward(COMPUTE, use(0, 2, 0, 1))
     assert ["TR102"] == [found["code"] for found in told(history)]
+
+
+def begun(history: History, request: int, pages: list[int]) -> list[Page]:
+    """A request has row 0, in a generation of its own number, and computes six positions."""
+    granted = history.alloc(pages, f"request:{request}")
+    history.acquire(0, request, request)
+    named = [list(page) for page in granted]
+    history.event("map", row=0, generation=request, index=0, pages=named)
+    history.publish(COMPUTE, 0, request, granted)
+    history.forward(COMPUTE, use(0, request, 0, 6))
+    return granted
+
+
+def ended(history: History, request: int, pages: list[Page]) -> None:
+    """It gives the row back, and the pages."""
+    named = [list(page) for page in pages]
+    history.event("unmap", row=0, generation=request, index=0, pages=named)
+    history.release(0, request, request)
+    history.give_back(pages, f"request:{request}")
+
+
+def test_what_a_former_tenant_publishes_late(history: History, told: Read) -> None:
+    """Request 1 is over and tries its publish again: request 2 writes into a page that is nobody's."""
+    former = begun(history, 1, [5, 6])
+    ended(history, 1, former)
+    begun(history, 2, [7, 8])
+    late = history.publish(COMPUTE, 0, 1, former[:1])
+    launch = history.forward(COMPUTE, use(0, 2, 3, 7))
+    published = (
+        f"Entry 0 of row 0 was published by launch {late.launch} (copy_row) on compute for request 1 "
+        "(generation 1), which had given the row back at event 10"
+    )
+    after_free, stale = told(history)
+    assert ("TR201", launch.seq, 5, 1) == tuple(
+        after_free[key] for key in ("code", "seq", "resource_id", "life")
+    )
+    assert after_free["sentence"].endswith(f"it was granted to request:1. {published}")
+    assert {
+        "code": "TR402",
+        "seq": launch.seq,
+        "request": 2,
+        "generation": 2,
+        "resource_id": 5,
+        "other_launch": late.launch,
+    }.items() <= stale.items()
+    assert stale["sentence"].endswith(f"it is held by nobody and was granted to request:1. {published}")
+
+
+def test_what_is_published_again_for_the_tenant_is_sound(history: History, told: Read) -> None:
+    """The same publish, tried again by the handle that has the row."""
+    former = begun(history, 1, [5, 6])
+    ended(history, 1, former)
+    pages = begun(history, 2, [7, 8])
+    history.publish(COMPUTE, 0, 2, pages[:1])
+    history.forward(COMPUTE, use(0, 2, 6, 7))
+    assert [] == told(history)
+
+
+def test_a_late_publish_that_is_overwritten_in_time_is_sound(history: History, told: Read) -> None:
+    """What counts is what stands there when a launch looks."""
+    former = begun(history, 1, [5, 6])
+    ended(history, 1, former)
+    pages = begun(history, 2, [7, 8])
+    history.publish(COMPUTE, 0, 1, former)
+    history.publish(COMPUTE, 0, 2, pages)
+    history.forward(COMPUTE, use(0, 2, 6, 7))
+    assert [] == told(history)
+
+
+def test_a_lane_that_goes_on_in_the_next_tenants_row(history: History, told: Read) -> None:
+    """Request 1 is over, a launch of it still comes, and writes into request 2's page."""
+    former = begun(history, 1, [5, 6])
+    ended(history, 1, former)
+    begun(history, 2, [7, 8])
+    launch = history.forward(COMPUTE, use(0, 1, 6, 7))
+    stale, past = told(history)
+    assert ("TR402", launch.seq, 1, 7) == tuple(
+        stale[key] for key in ("code", "seq", "request", "resource_id")
+    )
+    since = (
+        "Request 1 (generation 1) had given row 0 back at event 10, and request 2 (generation 2) has had it "
+        "since event 14"
+    )
+    assert stale["sentence"].endswith(f"it is held by others and was granted to request:2. {since}")
+    assert ("TR403", launch.seq) == (past["code"], past["seq"])
+    assert past["sentence"].endswith(f"which maps 0 entries there: it names page 7.1. {since}")
+
+
+def test_a_row_that_two_requests_have(history: History, told: Read) -> None:
+    """Request 2 is given the row that request 1 still has: that is told, and not where the row ends."""
+    begun(history, 1, [5, 6])
+    second = history.seq + 2
+    begun(history, 2, [7, 8])
+    launch = history.forward(COMPUTE, use(0, 1, 6, 7))
+    grown = history.alloc([9], "request:1")
+    history.event("map", row=0, generation=1, index=2, pages=[list(page) for page in grown])
+    history.publish(COMPUTE, 0, 1, grown, first=2)
+    history.forward(COMPUTE, use(0, 1, 7, 9))
+    later = history.forward(COMPUTE, use(0, 2, 6, 9))
+    first, other = told(history)
+    given = (
+        f"Row 0 was given to request 2 (generation 2) at event {second}, while request 1 (generation 1) "
+        "still had it"
+    )
+    assert ("TR402", launch.seq, 1) == tuple(first[key] for key in ("code", "seq", "request"))
+    assert first["sentence"].endswith(f"it is held by others and was granted to request:2. {given}")
+    assert ("TR402", later.seq, 2) == tuple(other[key] for key in ("code", "seq", "request"))
+    assert "follows entry 2 of row 0 for request 2, which names page 9.1" in other["sentence"]
+    assert other["sentence"].endswith(given)
+
+
+def test_a_row_that_changes_hands_in_time_is_sound(history: History, told: Read) -> None:
+    """Given back first; the next tenant grows, too."""
+    ended(history, 1, begun(history, 1, [5, 6]))
+    begun(history, 2, [7, 8])
+    grown = history.alloc([9], "request:2")
+    history.event("map", row=0, generation=2, index=2, pages=[list(page) for page in grown])
+    history.publish(COMPUTE, 0, 2, grown, first=2)
+    history.forward(COMPUTE, use(0, 2, 6, 9))
+    assert [] == told(history)

@@ -96,6 +96,31 @@ def test_poison_behind_the_last_one(history: History, told: Read) -> None:
     assert finding["sentence"].endswith("it names 99, which is no page of the pool")
 
 
+def test_a_kernel_that_follows_more_than_its_launch_was_to(history: History, told: Read) -> None:
+    """A guard saw it: within what the row maps that is no finding, behind its end it is one."""
+    begun(history)
+    first = history.forward(COMPUTE, use(0, 1, 0, 4))
+    launch = history.forward(COMPUTE, use(0, 1, 4, 8))
+    history.event("guard", launch=first.launch, row=0, generation=1, walked=2, entries=[])
+    history.event("guard", launch=launch.launch, row=0, generation=1, walked=3, entries=[[2, 0]])
+    (finding,) = told(history)
+    assert ("TR403", launch.seq, "observed") == tuple(finding[key] for key in ("code", "seq", "confidence"))
+    assert finding["sentence"].endswith(
+        "follows entry 2 of row 0 for request 1, which maps 2 entries there: nothing was ever published in "
+        "it. The kernel itself followed 3 entries of it, and its launch was to follow 2"
+    )
+
+
+def test_an_entry_between_those_that_are_mapped(history: History, told: Read) -> None:
+    """Their number alone would say that it is one of them."""
+    begun(history)
+    mapped(history, history.alloc([7], "request:1"), first=3)
+    launch = history.forward(COMPUTE, use(0, 1, 0, 8, walked=3))
+    (finding,) = told(history)
+    assert finding["seq"] == launch.seq
+    assert "which maps 3 entries there, and not that one: nothing was ever" in finding["sentence"]
+
+
 def test_an_entry_that_is_mapped_too_late(history: History, told: Read) -> None:
     """The map comes behind the launch."""
     begun(history)

@@ -1,7 +1,7 @@
 -- A launch touches only lives of pages that are held when it is launched.
 WITH
     touched AS (
-        SELECT t.page, t.life, t.mode, t.row, t.generation, t.index, t.stream, t.first_seq, t.last_seq
+        SELECT t.page, t.life, t.mode, t.row, t.generation, t.index, t.stream, t.first_seq, t.last_seq, t.content
         FROM _touch AS t
         -- What lies behind the end of a mapped row is TR403's.
         ANTI JOIN _past_row AS x
@@ -10,7 +10,8 @@ WITH
         WHERE t.mode <> 'walk' AND t.page >= 0 AND t.page < coalesce(w.kv_pages, 4294967296) AND t.life > 0
         UNION ALL
         -- Clearing what nobody holds is right.
-        SELECT page, life, mode, NULL, NULL, NULL, stream, seq, seq FROM _extent WHERE source <> 'clear' AND life > 0
+        SELECT page, life, mode, NULL, NULL, NULL, stream, seq, seq, NULL FROM _extent
+        WHERE source <> 'clear' AND life > 0
     ),
     -- Touches that reach into a time when nobody held the life, or of a life that nobody was ever granted.
     overlapping AS (
@@ -60,7 +61,7 @@ SELECT
         WHEN b.seq < b.alloc_seq THEN ', before that life was granted at event ' || b.alloc_seq
         ELSE ', which nobody has held since event ' || b.from_seq || '; it was granted '
             || coalesce('to ' || b.owner, 'before the history')
-    END AS sentence,
+    END || coalesce('. ' || o.why, '') AS sentence,
     'page' AS resource_kind,
     b.page AS resource_id,
     b.life,
@@ -75,5 +76,6 @@ SELECT
 FROM broken AS b
 JOIN _act AS late ON b.seq = late.seq
 JOIN _stream AS late_name ON late.stream = late_name.stream
+LEFT JOIN _other_tenant AS o ON b.content = o.content AND b.generation = o.generation
 LEFT JOIN _tenancy AS t ON b.row = t.row AND b.generation = t.generation
 CROSS JOIN _window AS w

@@ -83,7 +83,7 @@ SELECT
             || coalesce(', by ' || _launch_named(early.launch, early.kernel, early_name.name), '')
         WHEN b.reason = 'never published' THEN ', in which nothing was ever published'
         ELSE ', which names page ' || b.page || '.' || b.life || ': that request does not hold it, it is ' || b.reason
-            || coalesce(' and was granted to ' || b.owner, '')
+            || coalesce(' and was granted to ' || b.owner, '') || coalesce('. ' || o.why, '')
     END AS sentence,
     CASE WHEN b.page IS NULL THEN 'row' ELSE 'page' END AS resource_kind,
     coalesce(b.page, b.row) AS resource_id,
@@ -100,6 +100,7 @@ FROM broken AS b
 JOIN launch AS late ON b.seq = late.seq
 JOIN _stream AS late_name ON late.stream = late_name.stream
 LEFT JOIN row_content AS c ON b.content = c.content
+LEFT JOIN _other_tenant AS o ON b.content = o.content AND b.generation = o.generation
 LEFT JOIN launch AS early ON c.seq = early.seq
 LEFT JOIN _stream AS early_name ON early.stream = early_name.stream
 CROSS JOIN _window AS w

@@ -15,7 +15,8 @@ SELECT row, generation, index, seq, until_seq FROM (
 
 -- Entries that launches of one stream followed though the host had not mapped them: the first such launch (`seq`).
 -- `fresh` when the tenancy had never mapped the entry: what stands there is whatever was left. `content` is null
--- where nothing was ever published. Only tenancies are judged whose beginning the history has.
+-- where nothing was ever published. Only tenancies are judged whose beginning the history has, and as long as no other
+-- request has the row, too. What a guarded kernel followed beyond what its launch was to follow counts as followed.
 CREATE TABLE _past_row (
     content UBIGINT, row USMALLINT, generation UINTEGER, index UBIGINT, stream USMALLINT, request UBIGINT, seq UBIGINT,
     fresh BOOLEAN
@@ -24,7 +25,8 @@ CREATE TABLE _past_row (
 INSERT INTO _past_row
 WITH
     tenancies AS (
-        SELECT n.row, n.generation, n.request, n.from_seq FROM _tenancy AS n
+        SELECT n.row, n.generation, n.request, n.from_seq, b.from_seq AS until_seq
+        FROM _tenancy AS n LEFT JOIN _two_tenants AS b USING (row, generation)
         WHERE EXISTS (FROM _mapped)
             AND EXISTS (FROM _told_page AS e WHERE e.kind = 'row_acquire' AND e.seq = n.from_seq)
     ),
@@ -35,23 +37,40 @@ WITH
         SELECT NULL, m.row, m.generation, m.index, m.stream, m.seq, m.seq FROM _unpublished AS m
     ),
     open AS (
-        SELECT w.*, n.request
+        SELECT w.*, n.request, n.until_seq
         FROM walked AS w JOIN tenancies AS n USING (row, generation)
         ANTI JOIN _mapped AS m
             ON w.row = m.row AND w.generation = m.generation AND w.index = m.index
             AND m.from_seq < w.first_seq AND coalesce(m.until_seq > w.last_seq, true)
-        WHERE w.first_seq > n.from_seq
+        WHERE w.first_seq > n.from_seq AND coalesce(w.first_seq < n.until_seq, true)
+    ),
+    -- Beyond what the launch was to follow: a count that is damaged is not followed to its end.
+    guarded AS (
+        SELECT c.content, f.row, f.generation, f.index, f.stream, n.request, f.seq
+        FROM (
+            SELECT *, unnest(range(declared::BIGINT, least(walked, declared + 256)::BIGINT)) AS index
+            FROM _followed WHERE walked > declared AND declared < 1048576
+        ) AS f
+        JOIN tenancies AS n USING (row, generation)
+        LEFT JOIN row_content AS c
+            ON f.row = c.row AND f.index = c.index AND c.seq < f.seq AND coalesce(c.until_seq > f.seq, true)
+        WHERE f.seq > n.from_seq AND coalesce(f.seq < n.until_seq, true)
     ),
     past AS (
         SELECT o.content, o.row, o.generation, o.index, o.stream, o.request, min(u.seq) AS seq
         FROM open AS o
         JOIN _use AS u
             ON o.row = u.row AND o.generation = u.generation AND o.stream = u.stream AND u.walked > o.index
-            AND u.seq BETWEEN o.first_seq AND o.last_seq
+            AND u.seq BETWEEN o.first_seq AND o.last_seq AND coalesce(u.seq < o.until_seq, true)
         ANTI JOIN _mapped AS m
             ON o.row = m.row AND o.generation = m.generation AND o.index = m.index
             AND m.from_seq < u.seq AND coalesce(m.until_seq > u.seq, true)
         GROUP BY ALL
+        UNION ALL
+        SELECT g.* FROM guarded AS g
+        ANTI JOIN _mapped AS m
+            ON g.row = m.row AND g.generation = m.generation AND g.index = m.index
+            AND m.from_seq < g.seq AND coalesce(m.until_seq > g.seq, true)
     )
 SELECT p.*, NOT EXISTS (
     FROM _mapped AS m

@@ -15,3 +15,23 @@ FROM (
 WHERE (e.kind <> 'keyframe_row' OR e.set = w.base_set) AND e.row IS NOT NULL AND e.generation IS NOT NULL
 GROUP BY e.row, e.generation
 HAVING count(*) FILTER (e.kind <> 'row_release') > 0;
+
+-- Tenancies of a row that another request had, too: from `from_seq` on, for by then the other was given the row, or had
+-- not given it back. What the host maps and publishes is from there on of both.
+CREATE TABLE _two_tenants (row USMALLINT, generation UINTEGER, from_seq UBIGINT, other_generation UINTEGER);
+
+INSERT INTO _two_tenants
+WITH told AS (
+    SELECT row, generation, from_seq, coalesce(until_seq, 18446744073709551615) AS until_seq FROM _tenancy
+)
+SELECT row, generation, CASE WHEN kept_until > from_seq THEN from_seq ELSE next_seq END,
+    CASE WHEN kept_until > from_seq THEN keeper ELSE next_generation END
+FROM (
+    SELECT *,
+        max(until_seq) OVER former AS kept_until, arg_max(generation, until_seq) OVER former AS keeper,
+        lead(from_seq) OVER by_row AS next_seq, lead(generation) OVER by_row AS next_generation
+    FROM told
+    WINDOW by_row AS (PARTITION BY row ORDER BY from_seq),
+        former AS (PARTITION BY row ORDER BY from_seq ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
+)
+WHERE kept_until > from_seq OR next_seq < until_seq;

@@ -27,6 +27,18 @@ LEFT JOIN row_content AS c
 CROSS JOIN _window AS w
 WHERE len(t.x) = 2 AND t.x[1] BETWEEN 0 AND 1048575;
 
+-- How many entries of a row a guarded kernel followed, beside how many its launch was to follow.
+CREATE TABLE _followed (
+    seq UBIGINT, launch UBIGINT, stream USMALLINT, row USMALLINT, generation UINTEGER, request UBIGINT,
+    declared UBIGINT, walked UBIGINT
+);
+
+INSERT INTO _followed
+SELECT u.seq, u.launch, u.stream, u.row, u.generation, u.request, u.walked, e.walked
+FROM _told_rest AS e
+JOIN _use AS u ON e.launch = u.launch AND e.row = u.row AND e.generation = u.generation
+WHERE e.kind = 'guard' AND e.walked IS NOT NULL;
+
 -- Entries of rows as guarded kernels found them (`--guard`): those that are not what the host had the row name, or that
 -- name no page. Beside each stands what had been published there, in program order.
 CREATE VIEW guard_entry (
