@@ -1,12 +1,12 @@
 """Reads the events of a dump into its tables: in C where it was built, else through DuckDB's reader.
 
-A line that is no event is left out and counted. A value that does not fit its column is null, and so is a
-kind that this reader does not know. The columns of the tables say what is read.
+A line that is no event is left out and counted. A value that does not fit its column is null and counted (in
+C only), and a kind that this reader does not know is null. The columns of the tables say what is read.
 """
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, NamedTuple
 
 import duckdb
 
@@ -35,29 +35,38 @@ _SELECT = {
 }
 
 
-def load_events(connection: duckdb.DuckDBPyConnection, source: Source, *, native: bool | None = None) -> int:
-    """Fill the tables of events; returns the number of lines that are none.
+class Unread(NamedTuple):
+    """What was left out."""
 
-    `native` None takes C when it was built.
-    """
+    lines: int
+    """Lines that are no event."""
+    values: int
+    """Values that are not of their column's type."""
+
+
+def load_events(
+    connection: duckdb.DuckDBPyConnection, source: Source, *, native: bool | None = None
+) -> Unread:
+    """Fill the tables of events. `native` None takes C when it was built."""
     # Events are read out of order, which takes a third less: nothing below depends on how rows lie.
     connection.execute("SET preserve_insertion_order = false")
     try:
         if native_reader() if native is None else native:
             return _natively(connection, source)
-        return _strictly_or_not(connection, source.lines())
+        return Unread(_strictly_or_not(connection, source.lines()), 0)
     finally:
         connection.execute("SET preserve_insertion_order = true")
 
 
-def _natively(connection: duckdb.DuckDBPyConnection, source: Source) -> int:
+def _natively(connection: duckdb.DuckDBPyConnection, source: Source) -> Unread:
     parts = source.parts()
     if len(parts) == 1:
         return _Reader(connection).read(source, parts)
     # To read holds one core, and what the database does with rows not two: two of both take half the time.
     with ThreadPoolExecutor(2) as pool:
         readers = [_Reader(_beside(connection)) for _ in range(2)]
-        return sum(pool.map(_Reader.read, readers, (source, source), (parts[0::2], parts[1::2])))
+        found = list(pool.map(_Reader.read, readers, (source, source), (parts[0::2], parts[1::2])))
+    return Unread(sum(one.lines for one in found), sum(one.values for one in found))
 
 
 def _beside(connection: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
@@ -77,8 +86,8 @@ class _Reader:
         self._columns = tuple(columns_of(table) for table in tables)
         self._inserts = [_insert(name, table.columns) for name, table in zip(TABLES, tables, strict=True)]
 
-    def read(self, source: Source, parts: Sequence[Any]) -> int:
-        """Read parts of a source; returns the number of lines that are no event."""
+    def read(self, source: Source, parts: Sequence[Any]) -> Unread:
+        """Read parts of a source."""
         module = native_reader()
         assert module is not None
         events = module.Events(self._columns, KINDS)
@@ -92,7 +101,7 @@ class _Reader:
                 if len(waiting):
                     self._connection.execute(insert)
         self._connection.commit()
-        return int(events.bad_lines)
+        return Unread(events.bad_lines, events.refused_values)
 
 
 def _insert(table: str, columns: Sequence[str]) -> str:

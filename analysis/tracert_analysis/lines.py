@@ -19,6 +19,12 @@ Bytes = tuple[int, int]
 PART_BYTES = 48 << 20
 """So much is read before its events go to the tables."""
 
+LONG_LINE = (
+    f"{{}} has a line of more than {LINE_BYTES_MAX >> 20} MiB: no event is that long, "
+    "so this is not a tracert dump"
+)
+"""Where the name of the dump goes."""
+
 _CHUNK_BYTES = 4 << 20
 _TAIL_BYTES = 4096
 
@@ -104,9 +110,6 @@ class Lines:
             left -= len(chunk)
             newline = chunk.find(b"\n")
             if open_line + (newline if newline >= 0 else len(chunk)) > LINE_BYTES_MAX:
-                raise DumpError(
-                    f"{self.name} has a line of more than {LINE_BYTES_MAX >> 20} MiB: no event is that long, "
-                    "so this is not a tracert dump"
-                )
+                raise DumpError(LONG_LINE.format(self.name))
             open_line = len(chunk) - chunk.rfind(b"\n") - 1 if newline >= 0 else open_line + len(chunk)
         return crc

@@ -17,7 +17,7 @@ import orjson
 
 from tracert_analysis import library
 from tracert_analysis.clocks import TooManyStreams, order_launches
-from tracert_analysis.events import load_events
+from tracert_analysis.events import Unread, load_events
 from tracert_analysis.frame import DumpError, Frame
 from tracert_analysis.provenance_table import fill_blemishes
 from tracert_analysis.source import Source, open_source
@@ -112,16 +112,16 @@ def _loaded(connection: duckdb.DuckDBPyConnection, source: Source, frame: Frame)
     _load_header(connection, frame.header)
     for kind, lines in frame.states.items():
         _load_states(connection, kind, lines)
-    bad_lines = load_events(connection, source)
+    unread = load_events(connection, source)
     order_launches(connection)
     library.create_state(connection)
-    if _has_holes(connection, frame, bad_lines):
+    if _has_holes(connection, frame, unread):
         connection.execute("UPDATE _window SET holes = true")
     fill_touches(connection)
     fill_blemishes(connection)
     library.create_access(connection)
     library.create_macros(connection)
-    return Dump(source.name, connection, frame.header, _evidence(connection, frame, bad_lines), source)
+    return Dump(source.name, connection, frame.header, _evidence(connection, frame, unread), source)
 
 
 def _load_header(connection: duckdb.DuckDBPyConnection, header: dict[str, Any]) -> None:
@@ -143,19 +143,27 @@ def _load_states(connection: duckdb.DuckDBPyConnection, kind: str, lines: list[b
     )
 
 
-def _has_holes(connection: duckdb.DuckDBPyConnection, frame: Frame, bad_lines: int) -> bool:
-    """Is an event missing between others? It could be the fence that a rule of order asks for."""
-    if bad_lines > int(frame.cut_line) or _damaged(frame):
+def _has_holes(connection: duckdb.DuckDBPyConnection, frame: Frame, unread: Unread) -> bool:
+    """Is an event missing between others, or not understood? It could be the fence that a rule asks for."""
+    if unread.lines > int(frame.cut_line) or unread.values or _damaged(frame):
         return True
     if _unknown_streams(connection):
         return True
     ring = frame.header.get("ring")
-    if not isinstance(ring, dict) or not ring.get("torn"):
+    counts = ring if isinstance(ring, dict) else {}
+    first, last, events = connection.execute(
+        "SELECT first_seq, last_seq, (SELECT count(*) FROM event) FROM _window"
+    ).fetchall()[0]
+    if frame.events is not None and frame.events != events:
+        return True
+    if first == 1 and _count(counts.get("lost")):
+        # What is overwritten comes first.
+        return True
+    if not counts.get("torn"):
         return False
-    torn = ring.get("torn_seqs")
+    torn = counts.get("torn_seqs")
     if not isinstance(torn, list):
         return True
-    last = connection.execute("SELECT last_seq FROM _window").fetchall()[0][0]
     return any(isinstance(seq, int) and seq < (last or 0) for seq in torn)
 
 
@@ -175,7 +183,7 @@ def _unknown_streams(connection: duckdb.DuckDBPyConnection) -> list[int]:
     return [row[0] for row in rows]
 
 
-def _evidence(connection: duckdb.DuckDBPyConnection, frame: Frame, bad_lines: int) -> Evidence:
+def _evidence(connection: duckdb.DuckDBPyConnection, frame: Frame, unread: Unread) -> Evidence:
     row = connection.execute(
         """
         SELECT count(*), min(seq), max(seq), count(*) FILTER (kind IS NULL),
@@ -196,6 +204,8 @@ def _evidence(connection: duckdb.DuckDBPyConnection, frame: Frame, bad_lines: in
             unknown.append(f"pages, holders and rows are known from the keyframe at event {known_from} on")
     if frame.events is not None and frame.events != events:
         unknown.append(f"the dump was written with {frame.events} events, and has {events}")
+    if unread.values:
+        unknown.append(f"{unread.values} values are not of the type that their field has, and were left out")
     for stream in _unknown_streams(connection):
         unknown.append(f"whether stream {stream} orders itself with the legacy stream is not told")
     if strange:
@@ -206,7 +216,7 @@ def _evidence(connection: duckdb.DuckDBPyConnection, frame: Frame, bad_lines: in
         events=events,
         lost=_count(counts.get("lost")),
         torn=_count(counts.get("torn")),
-        bad_lines=bad_lines,
+        bad_lines=unread.lines,
         truncated=frame.events is None,
         damaged=_damaged(frame),
         first_seq=first_seq,

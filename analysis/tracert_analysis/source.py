@@ -10,7 +10,7 @@ import zstandard
 
 from tracert_analysis.columns import Column
 from tracert_analysis.frame import LINE_BYTES_MAX, DumpError, Frame, header_of
-from tracert_analysis.lines import Lines, spool
+from tracert_analysis.lines import LONG_LINE, Lines, spool
 
 _RING_MAGIC = b"TRCRTRNG"
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
@@ -114,8 +114,14 @@ def _decompressed(name: str, file: IO[bytes]) -> Lines:
     # A stream that breaks off is a dump that is cut short: what came before is read.
     try:
         with zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True) as stream:
+            written = lines = 0
             while chunk := stream.read(_CHUNK_BYTES):
                 copy.write(chunk)
+                written += len(chunk)
+                lines += chunk.count(b"\n")
+                # A little file can unpack to more than any disk has: what is no dump is not unpacked whole.
+                if written > LINE_BYTES_MAX * (lines + 1):
+                    raise DumpError(LONG_LINE.format(name))
     except zstandard.ZstdError:
         pass
     copy.flush()

@@ -186,7 +186,7 @@ class Serving:
             end = min(self.end(request), len(request.pages) * self.size)
             self.history.event(
                 "schedule", request=request.number, row=request.row, phase="decode", step=self.steps,
-                scheduled_tokens=end - request.computed, computed_tokens=request.computed,
+                scheduled_tokens=max(0, end - request.computed), computed_tokens=request.computed,
                 pages=len(request.pages),
             )  # fmt: skip
             self.history.event(

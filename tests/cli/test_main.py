@@ -85,6 +85,7 @@ class Broken(Exception):
         (ModuleNotFoundError("No module named 'torch'", name="torch"), "pip install '.[serve]'", 1),
         (MemoryError(), "out of memory", 1),
         (KeyboardInterrupt(), "interrupted", 130),
+        (RuntimeError("Query interrupted"), "interrupted", 130),
         (CommandError("no model \x1b[2Jx"), "no model \ufffd[2Jx", 1),
         (Broken("x\ny"), "unexpected Broken: x y: a bug of tracert; TRACERT_TRACEBACK=1", 1),
     ],

@@ -2,7 +2,11 @@
 
 import io
 import json
+import os
 import shutil
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import duckdb
@@ -184,3 +188,26 @@ def test_nothing_is_left_behind(dump: Path, tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     assert run(["sql", str(dump), "SELECT 1"]) == 0
     assert list(tmp_path.iterdir()) == []
+
+
+def test_nothing_is_left_behind_by_a_command_that_was_ended(dump: Path, tmp_path: Path) -> None:
+    """Not the database, and not the process that runs the query."""
+    program = "from tracert.cli.main import main; main()"
+    command = [sys.executable, "-c", program, "sql", str(dump)]
+    endless = "SELECT count(*) FROM range(100000000000) AS a, range(100000) AS b"
+    with subprocess.Popen(
+        [*command, endless], env={**os.environ, "TMPDIR": str(tmp_path)}, stderr=subprocess.PIPE, text=True
+    ) as process:
+        deadline = time.monotonic() + 60
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+        while not (started := children.read_text().split()) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        process.terminate()
+        _, said = process.communicate(timeout=60)
+    assert (130, "") == (process.returncode, said)
+    assert [] == list(tmp_path.iterdir())
+    assert started
+    # A process that was only just started ends when it is told nothing.
+    while any(Path(f"/proc/{child}").exists() for child in started) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert not any(Path(f"/proc/{child}").exists() for child in started)

@@ -10,6 +10,9 @@ FAILED = 1
 USAGE = 2
 INTERRUPTED = 130
 
+STOPPED = "Query interrupted"
+"""What the database makes of an interrupt that comes while it works."""
+
 OURS = ("tracert.", "tracert_analysis.", "tracert_kernels.")
 
 
@@ -31,7 +34,7 @@ def explain_failure(error: BaseException) -> tuple[str, int]:
         return one_line(error), USAGE
     if is_usage(error):
         return f"{one_line(error.format_message()).rstrip('.')}{see_help(error)}", USAGE  # type: ignore[attr-defined]
-    if isinstance(error, KeyboardInterrupt):
+    if isinstance(error, KeyboardInterrupt) or (type(error), str(error)) == (RuntimeError, STOPPED):
         return "interrupted", INTERRUPTED
     if type(error).__module__.startswith(OURS):
         return one_line(error), FAILED

@@ -6,6 +6,7 @@ must stay cheap: what a command works with, it imports when it runs. Reader comm
 """
 
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -27,8 +28,15 @@ COMMANDS = (
 )
 
 
+READERS = ("postmortem", "sql")
+"""What these lay down in the folder for temporary files, they take away, however they are ended."""
+
+
 def main() -> None:
     """The console script: runs the command line and exits."""
+    if sys.argv[1:2] and sys.argv[1] in READERS:
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, signal.default_int_handler)
     sys.exit(run(sys.argv[1:]))
 
 

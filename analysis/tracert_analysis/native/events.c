@@ -1,7 +1,7 @@
 /* Events to Arrow columns: the strict reader of a dump's lines and of a ring's records.
  *
- * A line that is no JSON object, or has no kind, is left out and counted. A value that is not of its column's type is
- * none; keys for which the table of the event's kind has no column are passed over. What was read waits in the tables
+ * A line that is no JSON object, or has no kind, is left out and counted. So is a value that is not of its column's
+ * type; keys for which the table of the event's kind has no column are passed over. What was read waits in the tables
  * until it is taken, as one record batch, through the Arrow C stream interface
  * (arrow.apache.org/docs/format/CStreamInterface.html), so that DuckDB takes it as it is. The interpreter's lock is
  * not needed while events are read.
@@ -414,6 +414,10 @@ static PyObject *bad_lines(PyObject *self, void *Py_UNUSED(closure)) {
     return PyLong_FromLongLong(((Events *)self)->bad_lines);
 }
 
+static PyObject *refused_values(PyObject *self, void *Py_UNUSED(closure)) {
+    return PyLong_FromLongLong(((Events *)self)->tables.refused);
+}
+
 static PyMethodDef events_methods[] = {
     {"lines_of_file", lines_of_file, METH_VARARGS, "lines_of_file(fd, begin, end): reads lines from byte to byte."},
     {"lines_of_text", lines_of_text, METH_O, "lines_of_text(text): reads lines that are in memory."},
@@ -424,6 +428,7 @@ static PyMethodDef events_methods[] = {
 
 static PyGetSetDef events_values[] = {
     {"bad_lines", bad_lines, NULL, "Lines so far that are no event.", NULL},
+    {"refused_values", refused_values, NULL, "Values so far that are not of their column's type.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 

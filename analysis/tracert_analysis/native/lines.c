@@ -125,6 +125,7 @@ static int put_line(Tables *tables, Cursor *cursor) {
             const unsigned char *value = cursor->at;
             if (!put_value(column, cursor, 1)) {
                 cut(column, row);
+                tables->refused++;
                 cursor->at = value;
                 if (cursor->memory || !skip_value(cursor, 1))
                     goto wrong;

@@ -29,6 +29,7 @@ typedef struct {
     int count, kind_count;
     Kind *kinds, *named[KEYS];
     Kind others;
+    int64_t refused; /* values that are not of their column's type */
 } Tables;
 
 static inline unsigned hash(const unsigned char *key, size_t size) {

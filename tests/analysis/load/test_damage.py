@@ -2,6 +2,7 @@
 
 import json
 import random
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from tracert_analysis.load import DumpError, open_dump
 
 from tests.analysis.findings.test_rules import served
+from tests.analysis.history import History
 from tests.some import a_few
 
 NUMBERS = [0, -1, 1.5, 70_000, 2**31, 2**32, 2**53, 2**63, 2**64, 10**30, "7", None, [], {}]
@@ -119,13 +121,64 @@ def test_what_a_damaged_dump_seems_to_prove_is_suspected_only(tmp_path: Path) ->
     lines = served("elsewhere", 0).to_bytes().splitlines(keepends=True)
     states = sum(b'"kind":"stream_state"' in line for line in lines)
     events = len(lines) - 2 - states
-    assert {"observed", "proven"} == confidences(tmp_path, lines)
+    assert {"proven"} == confidences(tmp_path, lines)
     for damage in ([*lines[:9], *lines[10:]], [*lines[:-1], *lines[9:]]):
         assert {"suspected"} == confidences(tmp_path, damage)
         evidence = open_dump(str(tmp_path / "dump.jsonl")).evidence
         assert (False, True) == (evidence.truncated, evidence.damaged)
         told = f"the dump was written with {events} events, and has {len(damage) - 2 - states}"
         assert told in evidence.unknown
+
+
+def rows_of(change: str) -> list[dict[str, Any]]:
+    """The lines of a dump that proves a double free, with something that a sound dump has not."""
+    history = History()
+    pages = history.alloc([5], "request:1")
+    history.acquire(0, 1, 1)
+    history.publish(1, 0, 1, pages)
+    history.drop(pages, "request:1")
+    history.drop(pages, "request:1")
+    if change == "lost":
+        history.header["ring"]["lost"] = 7
+    lines = [orjson.loads(line) for line in history.lines()]
+    alloc = next(line for line in lines if line["kind"] == "alloc")
+    match change:
+        case "page":
+            lines.append({"seq": 90, "t": 1, "kind": "alloc", "holder": "request:2", "page": "x", "life": 1})
+        case "holder":
+            del alloc["holder"]
+        case "pages":
+            lines.append({"seq": 90, "t": 1, "kind": "free", "pages": [[5]]})
+        case "row":
+            lines.append({"seq": 90, "t": 1, "kind": "row_release", "generation": 1, "request": 1})
+        case "entries":
+            next(line for line in lines if line["kind"] == "publish")["entries"] = [[0, 5]]
+        case "fence":
+            lines.append({"seq": 90, "t": 1, "kind": "fence_record", "fence": 1, "stream": 1})
+        case "uses":
+            use = {"row": 0, "generation": 1, "start": 0, "end": 1, "walked": 2**60}
+            launch = {"launch": 9, "stream": 1, "ordinal": 9, "kernel": "forward"}
+            lines.append({"seq": 90, "t": 1, "kind": "launch", **launch, "uses": [use]})
+    return lines
+
+
+@pytest.mark.parametrize("change", ["lost", "page", "holder", "pages", "row", "entries", "fence", "uses"])
+def test_what_is_not_understood_makes_every_proof_a_suspicion(tmp_path: Path, change: str) -> None:
+    """A page that can't be read could be any page; what a ring has lost comes before its first event."""
+    assert {"proven"} == confidences(tmp_path, written(rows_of("nothing")))
+    assert {"suspected"} == confidences(tmp_path, written(rows_of(change)))
+
+
+def test_fewer_events_than_the_end_tells_of_make_a_proof_a_suspicion(tmp_path: Path) -> None:
+    """Also where the checksum is that of what is left."""
+    body = b"".join(written(rows_of("nothing")))
+    end = {"kind": "end", "events": body.count(b'"seq"') + 1, "crc32": zlib.crc32(body)}
+    assert {"suspected"} == confidences(tmp_path, [body, orjson.dumps(end) + b"\n"])
+
+
+def written(lines: list[dict[str, Any]]) -> list[bytes]:
+    """As they stand in a dump."""
+    return [orjson.dumps(line) + b"\n" for line in lines]
 
 
 def confidences(folder: Path, lines: list[bytes]) -> set[str]:

@@ -34,7 +34,7 @@ class Rows:
     def read(self, path: Path, *, native: bool, columns: str = "*") -> tuple[int, list[tuple[Any, ...]]]:
         """How many lines are no event, and the events."""
         source = open_source(str(path))
-        bad = load_events(self.connection, source, native=native)
+        bad = load_events(self.connection, source, native=native).lines
         rows = self.connection.execute(f"SELECT {columns} FROM event ORDER BY ALL").fetchall()
         for table in TABLES:
             self.connection.execute(f"DELETE FROM {table}")

@@ -207,6 +207,28 @@ def test_a_huge_line_is_refused(tmp_path: Path) -> None:
         open_dump(str(path))
 
 
+def test_a_little_file_that_unpacks_to_a_huge_one_is_refused_early(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not only once the disk is full of it."""
+    written = 0
+
+    class Spool(io.BytesIO):
+        """Counts, and keeps nothing."""
+
+        def write(self, data: bytes) -> int:  # type: ignore[override]
+            nonlocal written
+            written += len(data)
+            return super().write(b"")
+
+    monkeypatch.setattr("tracert_analysis.source.spool", Spool)
+    path = tmp_path / "dump.jsonl.zst"
+    path.write_bytes(zstandard.compress(small().lines()[0] + b" " * (256 << 20)))
+    with pytest.raises(DumpError, match="no event is that long"):
+        open_dump(str(path))
+    assert 0 < written < 64 << 20
+
+
 def test_a_header_alone_is_an_empty_history(tmp_path: Path) -> None:
     """No event, no finding, nothing known of what was lost."""
     path = tmp_path / "dump.jsonl"

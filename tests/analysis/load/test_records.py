@@ -39,7 +39,7 @@ def both(connection: duckdb.DuckDBPyConnection, recorder: RingRecorder) -> list[
     ring = Ring(recorder.ring.path)
     found = []
     for source in (ring, ring.lines()):
-        assert load_events(connection, source) == 0
+        assert load_events(connection, source) == (0, 0)
         found.append(connection.execute("FROM event ORDER BY seq").fetchall())
         for table in TABLES:
             connection.execute(f"DELETE FROM {table}")

@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import Any
 
+from tracert_analysis.load import open_dump
+
 from tests.analysis.history import History, use
 
 COMPUTE, TRANSFER = 1, 2
@@ -279,3 +281,18 @@ def test_finding_is_sorted(tmp_path: Path) -> None:
         (3, "TR402", "mapping", later.seq),
         (4, "TR902", "symptom", history.seq),
     ] == rows(history, tmp_path, "SELECT finding, code, class, seq FROM finding")
+
+
+def test_progress_words_that_know_less_than_was_recorded_tell_nothing(tmp_path: Path) -> None:
+    """Of a launch that they never heard of they do not say that it waits."""
+    history = History()
+    history.clear(COMPUTE)
+    lines = history.lines()
+    words = next(line for line in lines if b'"name":"compute"' in line)
+    stale = words.replace(b'"launched":1', b'"launched":0').replace(b'"started":1', b'"started":0')
+    states = []
+    for number, told in enumerate((words, stale.replace(b'"finished":1', b'"finished":0'))):
+        path = tmp_path / f"{number}.jsonl"
+        path.write_bytes(b"".join(told if line is words else line for line in lines))
+        states += open_dump(str(path)).connection.execute("SELECT state FROM launch").fetchall()
+    assert [("finished",), (None,)] == states

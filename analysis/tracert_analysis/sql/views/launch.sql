@@ -32,7 +32,7 @@ CREATE TABLE launch (
     class VARCHAR,
     -- For every stream (clock[stream + 1]) the highest ordinal that is done before this launch starts.
     clock UBIGINT[],
-    -- finished, running or waiting, from the stream's progress words; null when these are missing.
+    -- finished, running or waiting, from the stream's progress words; null when these are missing, or don't know of it.
     state VARCHAR,
     -- Event since which the host knows that it has finished; null when it never learned.
     learnt_seq UBIGINT
@@ -44,6 +44,7 @@ SELECT
     coalesce(e.row, u.row), coalesce(e.generation, u.generation),
     e.epoch, e.staging, s.segment, e.class, s.clock,
     CASE
+        WHEN e.ordinal > p.launched THEN NULL
         WHEN e.ordinal <= p.finished THEN 'finished'
         WHEN e.ordinal <= p.started THEN 'running'
         WHEN p.stream IS NOT NULL THEN 'waiting'

@@ -39,6 +39,27 @@ WITH
             FROM event WHERE actor <> 'host' AND kind NOT IN ('external_begin', 'external_done')
         ) AND NOT EXISTS (
             FROM _told_launch WHERE launch IS NULL OR stream IS NULL OR ordinal IS NULL
+                OR kind = 'publish' AND (
+                    row IS NULL OR generation IS NULL OR entries IS NULL
+                    OR list_bool_or(list_transform(entries, lambda x: len(x) <> 3))
+                )
+                OR list_bool_or(list_transform(uses, lambda u: u.row IS NULL OR u.generation IS NULL
+                    OR u.start IS NULL OR u.end IS NULL OR u.walked IS NULL))
+        ) AND NOT EXISTS (
+            FROM _told_fence
+            WHERE kind = 'fence_record' AND (fence IS NULL OR stream IS NULL OR ordinal IS NULL)
+                OR kind = 'fence_wait' AND (stream IS NULL OR fence IS NULL AND record_seq IS NULL)
+                OR kind = 'fence_passed' AND fence IS NULL AND stream IS NULL AND device IS NULL
+        ) AND NOT EXISTS (
+            FROM _told_page
+            WHERE kind NOT IN ('row_acquire', 'row_release') AND CASE
+                    WHEN len(pages) > 0 THEN list_bool_or(list_transform(pages, lambda x:
+                        len(x) <> 2 OR list_min(x) < 0 OR list_max(x) >= 4294967296))
+                    ELSE page IS NULL OR life IS NULL
+                END
+                OR kind IN ('alloc', 'hold', 'drop') AND holder IS NULL
+                OR kind IN ('map', 'unmap', 'row_acquire', 'row_release') AND (row IS NULL OR generation IS NULL)
+                OR kind IN ('map', 'unmap') AND index IS NULL
         ) AND NOT EXISTS (
             FROM _told_rest WHERE kind IS NULL OR kind IN ('host_write', 'external_begin') AND (
                     coalesce(len(reads), 0) + coalesce(len(writes), 0) = 0
