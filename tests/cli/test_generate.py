@@ -19,14 +19,25 @@ GENERATE = [
 
 @pytest.mark.parametrize(
     ("options", "code"),
-    [(["--max-tokens", "3"], 0), (["--max-model-len", "5"], 1)],
-    ids=["answered", "refused"],
+    [
+        pytest.param(["--max-tokens", "3"], 0, id="answered"),
+        pytest.param(["--max-model-len", "5"], 1, id="refused", marks=pytest.mark.slow),
+    ],
 )
 def test_nothing_is_left_when_nothing_broke(options: list[str], code: int, tmp_path: Path) -> None:
     """Neither a ring nor a dump, whether the prompt was answered or is too long."""
     command = [*GENERATE, "--record-dir", str(tmp_path), *options]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert (ended.returncode, len(ended.stderr.splitlines())) == (code, code)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_prompt_that_is_too_long_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The engine runs and refuses it: exit code 1, and nothing left behind."""
+    options = ["--model", "tiny-random", "--max-model-len", "5", "--record-dir", str(tmp_path)]
+    assert run(["generate", "hi", *options]) == 1
+    captured = capsys.readouterr()
+    assert (captured.out, len(captured.err.splitlines())) == ("", 1)
     assert not list(tmp_path.iterdir())
 
 

@@ -8,6 +8,7 @@ import torch
 from tests.models.conftest import TINY, make_tiny
 from tests.models.paging import Paged, all_logits, greedy
 from tests.models.reference import reference_smollm2
+from tests.some import a_few
 from tracert.models.decoder import Decoder
 from tracert.models.fetch import ModelSource, resolve
 from tracert.models.load import DtypeOption, load_model, load_tokenizer
@@ -115,11 +116,13 @@ def test_out_of_range_raises(llama: Decoder, broken: str) -> None:
 
 
 @pytest.mark.weights
-def test_smollm2_agrees_with_transformers(smollm2: ModelSource) -> None:
-    """SmolLM2's greedy tokens on 20 prompts are transformers' in float32, with logits within 1e-3."""
+@pytest.mark.parametrize("count", a_few(1, [6, 20]))
+def test_smollm2_agrees_with_transformers(smollm2: ModelSource, count: int) -> None:
+    """SmolLM2's greedy tokens on so many prompts are transformers' in float32, with logits within 1e-3."""
     decoder = load_model(smollm2, "fp32")
     tokenizer = load_tokenizer(smollm2)
-    prompts = [tokenizer.encode(text) for text in TEXTS]
+    prompts = [tokenizer.encode(text) for text in TEXTS[:count]]
+    assert len(prompts) == count
     answers = greedy(decoder, prompts, 16)
     model = reference_smollm2(smollm2)
     whole = [prompt + answer for prompt, answer in zip(prompts, answers, strict=True)]

@@ -74,6 +74,7 @@ def test_an_agent_s_session_finds_its_history_cached(tmp_path: Path, options: tu
         server.stop()
 
 
+@pytest.mark.slow  # the scenario of this bug is the fast suite's
 def test_an_agent_s_session_with_the_bug_is_proven_wrong(tmp_path: Path) -> None:
     """The device runs everything in order, so the answers come; the history tells all the same."""
     server = Server(
