@@ -3,6 +3,7 @@
 from setuptools import Extension, setup
 
 NATIVE = "analysis/tracert_analysis/native"
+PARTS = ("lines", "records", "plan", "tables", "value", "json", "column", "arrow")
 
 setup(
     ext_modules=[
@@ -20,8 +21,8 @@ setup(
         ),
         Extension(
             "tracert_analysis._events",
-            [f"{NATIVE}/{name}.c" for name in ("events", "lines", "records", "tables", "value", "json", "column", "arrow")],
-            depends=[f"{NATIVE}/{name}.h" for name in ("lines", "records", "tables", "value", "json", "column", "arrow")],
+            [f"{NATIVE}/events.c", *(f"{NATIVE}/{name}.c" for name in PARTS)],
+            depends=[f"{NATIVE}/{name}.h" for name in PARTS],
             extra_compile_args=["-O3"],
             optional=True,
         ),

@@ -86,7 +86,7 @@ class Ring:
 
 
 def _layout(kind: Kind, columns: tuple[Column, ...], shapes: dict[str, tuple[str, ...]]) -> tuple[Any, ...]:
-    """A kind as `native/events.c` reads it."""
+    """A kind as `native/plan.c` reads it."""
     fields = []
     for field in kind.fields:
         where = -1 - int(field.slot[1:]) if field.slot.startswith("w") else _offset(field.slot)
