@@ -3,12 +3,31 @@
 import io
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.analysis.report.histories import sound, unordered_publish
+from tracert.cli import postmortem
 from tracert.cli.main import run
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _made_once() -> Iterator[None]:
+    """The report of one dump is made once: these tests are about what is done with it."""
+    make, kept = postmortem._report, dict[tuple[Any, ...], Any]()
+
+    def once(dumps: list[str], page: int | None) -> Any:
+        asked = (*dumps, page)
+        if asked not in kept:
+            kept[asked] = make(dumps, page)
+        return kept[asked]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(postmortem, "_report", once)
+        yield
 
 
 @pytest.fixture(scope="module")
