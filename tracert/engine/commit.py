@@ -103,7 +103,9 @@ def _words(check: Check, row: int, seen: Seen | None) -> str:
         return f"entry {index} of row {row} names {page}, {what}, and the kernels left the row out"
     if check == "row":
         index, page = seen.entries[0]
-        return f"entry {index} of row {row} named page {page} to the kernels, which is not what was published"
+        return (
+            f"entry {index} of row {row} named page {page} to the kernels, which is not what the host meant"
+        )
     if check == "distribution" and seen.first is not None:
         layer, stage, position = seen.first
         what = "what attention gave is" if stage == "attention" else "keys or values are"

@@ -19,7 +19,11 @@ POINTS: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("ASSERT", (MAPPING, CONTENT), "a value that a kernel's assertion refused"),
     ("INVALID_SPECULATION", (), "the drafts of speculative decoding"),
     ("INVALID_PAGE", (ORDER, MAPPING), "a row that named no page when a guarded kernel followed it"),
-    ("STALE_ROW", (ORDER, MAPPING), "a row that named other pages than were published, as a kernel saw it"),
+    (
+        "STALE_ROW",
+        (ORDER, LIFETIME, MAPPING),
+        "a row that named other pages than the host meant, as a kernel saw it",
+    ),
     ("OUT_OF_MEMORY", (RESOURCE, LIFETIME), "memory that ran out"),
     ("MEMORY_ALLOCATION", (RESOURCE, LIFETIME), "memory that ran out"),
     ("TIMEOUT", (RESOURCE,), "a launch that does not end"),

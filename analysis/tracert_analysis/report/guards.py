@@ -14,14 +14,24 @@ ANY = "FROM _seen WHERE kind = 'guard'"
 ALL = """
 SELECT count(*) AS told, count(DISTINCT launch) AS launches, sum(walked) AS followed,
     (SELECT count(DISTINCT (launch, "row")) FROM guard_entry WHERE differs) AS differing,
-    (SELECT count(DISTINCT (launch, "row")) FROM guard_entry WHERE published_page IS NULL) AS unpublished
+    (SELECT count(DISTINCT (launch, "row")) FROM guard_entry WHERE published_page IS NULL) AS unpublished,
+    (SELECT count(DISTINCT (launch, "row")) FROM guard_entry
+        WHERE published_page IS NOT NULL AND NOT differs) AS unmeant,
+    (SELECT count(*) FROM _followed WHERE walked > declared) AS longer,
+    (SELECT count(*) FROM _followed WHERE walked < declared) AS shorter
 FROM event WHERE kind = 'guard'"""
 
 TOLD = """
-SELECT walked, page IS NOT NULL OR position IS NOT NULL AS left_out FROM event
-WHERE kind = 'guard' AND launch = $launch AND "row" = $row LIMIT 1"""
+SELECT e.walked, f.declared, e.page IS NOT NULL OR e.position IS NOT NULL AS left_out FROM event e
+LEFT JOIN _followed f ON f.launch = e.launch AND f."row" = e."row" AND f.generation = e.generation
+WHERE e.kind = 'guard' AND e.launch = $launch AND e."row" = $row LIMIT 1"""
 
-FIRST = 'SELECT launch, "row" FROM guard_entry WHERE differs ORDER BY seq, "row" LIMIT 1'
+FIRST = """
+SELECT launch, "row" FROM (
+    SELECT seq, launch, "row" FROM guard_entry
+    UNION ALL
+    SELECT seq, launch, "row" FROM _followed WHERE walked <> declared
+) ORDER BY seq, "row" LIMIT 1"""
 
 ENTRIES = """
 SELECT g."index", g.page, g.published_page, g.published_life, g.differs,
@@ -83,9 +93,13 @@ def guard_story(questions: Questions, acts: Acts, root: Row | None, act: Act | N
         followed=int(counts.get("followed") or 0),
         differing=counts.get("differing", 0),
         unpublished=counts.get("unpublished", 0),
+        unmeant=counts.get("unmeant", 0),
+        longer=counts.get("longer", 0),
+        shorter=counts.get("shorter", 0),
         act=acts.launch(launch)[0] if seen and launch else None,
         row=row if seen else None,
         walked=seen.get("walked"),
+        declared=seen.get("declared"),
         left_out=bool(seen.get("left_out")),
         entries=tuple(GuardedEntry(**found) for found in entries.rows) if entries else (),
         value=GuardedValue(**value.first) if value.first else None,

@@ -311,9 +311,17 @@ class GuardStory:
     """Rows of launches in which an entry was not what had been published."""
     unpublished: int
     """Rows of launches in which an entry was followed that nothing is known to have been published in."""
+    unmeant: int
+    """Rows of launches in which an entry was what had been published, and not what the host meant."""
+    longer: int
+    """Rows of launches of which more entries were followed than the launch was to follow."""
+    shorter: int
+    """Rows of launches of which fewer were."""
     act: Act | None
     row: int | None
     walked: int | None
+    declared: int | None
+    """Entries that the launch was to follow."""
     left_out: bool
     """An entry named no page, and nothing of the row was touched."""
     entries: tuple[GuardedEntry, ...]

@@ -89,6 +89,46 @@ def test_a_row_left_out_and_values_all_finite(tmp_path: Path):
     assert lines[-1].startswith("not finite none")
 
 
+def test_what_a_former_tenant_published_and_how_far_kernels_went(tmp_path: Path):
+    """The history has the entry, though the host did not mean it; and counts stand beside those meant."""
+    history = History()
+    history.clear(COMPUTE)
+    history.sync()
+    for request, pages in ((1, [4, 5]), (2, [6, 7])):
+        granted = history.alloc(pages, f"request:{request}")
+        history.acquire(0, request, request)
+        history.event("map", row=0, generation=request, index=0, pages=[list(page) for page in granted])
+        history.publish(COMPUTE, 0, request, granted)
+        if request == 1:
+            former = granted
+            history.event("unmap", row=0, generation=1, index=0, pages=[list(page) for page in granted])
+            history.release(0, 1, 1)
+            history.give_back(granted, "request:1")
+    sound = history.forward(COMPUTE, use(0, 2, 0, 6))
+    short = history.forward(COMPUTE, use(0, 2, 6, 7))
+    history.event("guard", launch=sound.launch, row=0, generation=2, walked=2, entries=[])
+    lines = section(build(history.read(tmp_path)))
+    assert lines[0].startswith(
+        "told 1 row of 1 launch, 2 entries; every entry that they followed is what had been published, and "
+        "they followed as many as they were to"
+    )
+    assert len(lines) == 2
+    history.event("guard", launch=short.launch, row=0, generation=2, walked=1, entries=[])
+    report = build(history.read(tmp_path))
+    assert report.verdict.code is None
+    lines = section(report)
+    assert "2 rows of 2 launches, 3 entries; in 1 of them fewer entries than the launch was to" in lines[0]
+    assert "followed 1 entry of row 0, and was to follow 2: what it followed is as meant" in lines[1]
+    history.publish(COMPUTE, 0, 1, former)
+    stale = history.forward(COMPUTE, use(0, 2, 7, 8))
+    history.event("guard", launch=stale.launch, row=0, generation=2, walked=2, entries=[[0, 4], [1, 5]])
+    report = build(history.read(tmp_path))
+    assert ("TR201", stale.launch) == (report.verdict.code, report.verdict.launch)
+    lines = section(report)
+    assert "in 1 of them an entry that had been published, though the host had not meant it; in 1" in lines[0]
+    assert "entry 1: page 5; page 5.1 had been published there, though the host had not meant it" in lines[1]
+
+
 def test_a_history_without_guards_has_no_such_section(tmp_path: Path):
     """Nothing was looked at, so nothing is said."""
     history, _ = guarded_history()

@@ -17,12 +17,11 @@ def guards(report: Report) -> Section:
 
 def _facts(story: GuardStory, names: Mapping[str, str]) -> Iterator[Fact]:
     counts, found, value = (*story.queries[:3], 0, 0, 0)[:3]
-    tone: Tone
-    agree, tone = "every entry that they followed is what had been published", "good"
-    if story.differing:
-        agree, tone = f"in {story.differing} of them what the history does not say should be there", "bad"
-    elif story.unpublished:
-        agree, tone = f"in {story.unpublished} of them an entry in which nothing had been published", "bad"
+    wrong = [f"in {count} of them {what}" for count, what in _wrong(story) if count]
+    agree = "; ".join(wrong) or (
+        "every entry that they followed is what had been published, and they followed as many as they were to"
+    )
+    tone: Tone = "bad" if wrong else "good"
     told = f"{_count(story.told, 'row')} of {_count(story.launches, 'launch', 'es')}"
     yield Fact("told", f"{told}, {_count(story.followed, 'entr', 'ies', 'y')}; {agree}", (counts,), tone)
     if story.act is not None:
@@ -33,15 +32,30 @@ def _facts(story: GuardStory, names: Mapping[str, str]) -> Iterator[Fact]:
         yield Fact("not finite", "none: what was stored, and what attention gave, is finite", (value,))
 
 
+def _wrong(story: GuardStory) -> Iterator[tuple[int, str]]:
+    """How many rows of launches, and what kernels saw in them."""
+    yield story.differing, "what the history does not say should be there"
+    if not story.differing:
+        yield story.unpublished, "an entry in which nothing had been published"
+    yield story.unmeant, "an entry that had been published, though the host had not meant it"
+    yield story.longer, "more entries than the launch was to follow"
+    yield story.shorter, "fewer entries than the launch was to follow"
+
+
 def _count(count: int, noun: str, several: str = "s", one: str = "") -> str:
     return f"{count} {noun}{one if count == 1 else several}"
 
 
 def _entries(story: GuardStory, query: int) -> Iterator[Fact]:
     assert story.act is not None
-    walked = f"{story.walked} entries of row {story.row}"
+    walked = f"{_count(story.walked or 0, 'entr', 'ies', 'y')} of row {story.row}"
+    differs = story.declared is not None and story.declared != story.walked
+    if differs:
+        walked += f", and was to follow {story.declared}"
     if not story.entries:
-        yield Fact("followed", f"{place(story.act)} followed {walked}: all as meant", (query,))
+        as_meant = "what it followed is as meant" if differs else "all as meant"
+        line = f"{place(story.act)} followed {walked}: {as_meant}"
+        yield Fact("followed", line, (query,), "bad" if differs else "plain")
         return
     yield Fact("followed", f"{place(story.act)} followed {walked}, and found:", (query,), "bad")
     lines = list(_grouped(story.entries))
@@ -66,7 +80,7 @@ def _grouped(entries: tuple[GuardedEntry, ...]) -> Iterator[str]:
     """Entries that name the same thing on one line; those that name pages one by one."""
 
     def alike(entry: GuardedEntry) -> tuple[object, ...]:
-        return entry.page, entry.index if entry.is_page else None, entry.published_page is None
+        return entry.page, entry.index if entry.is_page else None, entry.published_page is None, entry.differs
 
     for _, group in groupby(entries, key=alike):
         found = list(group)
@@ -80,6 +94,8 @@ def _grouped(entries: tuple[GuardedEntry, ...]) -> Iterator[str]:
         else:
             meant = f"{page_name(first.published_page, first.published_life)} had been published there"
             meant += " ..." if first is not last else ""
+            if first.is_page and first.differs is False:
+                meant += ", though the host had not meant it"
         yield f"{at}: {what}; {meant}"
 
 
