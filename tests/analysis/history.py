@@ -257,8 +257,9 @@ class History:
     def _streams(self) -> list[dict[str, Any]]:
         states = []
         for stream, name in self.names.items():
-            told = (event.get("ordinal", 0) for event in self.events if event.get("stream") == stream)
-            launched = max(self._ordinals.get(stream, 0), *told, 0)
+            told = (event.get("ordinal") for event in self.events if event.get("stream") == stream)
+            numbers = (ordinal for ordinal in told if isinstance(ordinal, int))
+            launched = max(self._ordinals.get(stream, 0), *numbers, 0)
             started, finished = self.progress.get(stream, (launched, launched))
             states.append(
                 {
