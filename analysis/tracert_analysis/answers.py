@@ -9,6 +9,7 @@ import math
 from itertools import islice
 from typing import IO, Any, Literal, get_args
 
+from tracert_analysis.marks import escaped, marks
 from tracert_analysis.safe_query import Answer
 
 Format = Literal["table", "json", "csv"]
@@ -44,7 +45,7 @@ def write_table(answer: Answer, out: IO[str]) -> None:
     cells = [[answer.columns[index] for index in filled]]
     cells += [[cell(row[index]) for index in filled] for row in rows]
     numeric = [all(isinstance(row[index], int | float | None) for row in rows) for index in filled]
-    cells = [["\n".join(map(printable, text.split("\n"))) for text in line] for line in cells]
+    cells = [["\n".join(map(marks, text.split("\n"))) for text in line] for line in cells]
     if any("\n" in text for line in cells for text in line):
         _write_blocks(cells, out)
     else:
@@ -75,18 +76,6 @@ def _write_blocks(cells: list[list[str]], out: IO[str]) -> None:
             out.write(f"{name}:\n{text.rstrip()}\n" if "\n" in text else f"{name}: {text}\n")
 
 
-CONTROL = dict.fromkeys((*range(32), *range(127, 160)), "�")
-
-
-ESCAPED = {code: f"\\u{code:04x}" for code in range(127, 160)}
-"""What a terminal would obey, and JSON lets stand as it is."""
-
-
-def printable(line: str) -> str:
-    """The line without characters that a terminal would obey: a dump's texts may be anybody's."""
-    return line.translate(CONTROL)
-
-
 def cell(value: Any) -> str:
     """A value as people read it: nothing for NULL, lists and structs as JSON."""
     if value is None:
@@ -105,7 +94,7 @@ def write_json(answer: Answer, out: IO[str]) -> None:
     separator = "\n"
     for row in answer.rows:
         values = dict(zip(names, map(finite, row), strict=True))
-        out.write(separator + json.dumps(values, ensure_ascii=False).translate(ESCAPED))
+        out.write(separator + escaped(json.dumps(values, ensure_ascii=False)))
         separator = ",\n"
     out.write("\n]\n" if separator == ",\n" else "]\n")
 

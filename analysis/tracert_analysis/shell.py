@@ -9,7 +9,8 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import IO, get_args
 
-from tracert_analysis.answers import FORMATS, Format, printable, write_answer
+from tracert_analysis.answers import FORMATS, Format, write_answer
+from tracert_analysis.marks import marks
 from tracert_analysis.safe_query import Answer, QueryError, ask
 from tracert_analysis.statements import split
 
@@ -97,7 +98,7 @@ class Shell:
                 self.execute(text)
             except QueryError as error:
                 self.failed = True
-                lines = "\n".join(map(printable, str(error).split("\n")))
+                lines = "\n".join(map(marks, str(error).split("\n")))
                 self._out.write(f"error: {lines}\n")
             except KeyboardInterrupt:
                 self.failed = True

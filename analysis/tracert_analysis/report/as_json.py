@@ -1,14 +1,12 @@
 """The report as JSON: the shape that `docs` promise to programs. Knows no SQL."""
 
 import json
-import re
 from dataclasses import asdict, fields, is_dataclass
 from typing import Any
 
+from tracert_analysis.marks import escaped
 from tracert_analysis.report.facts import Act, Edge, Resource
 from tracert_analysis.report.report import Report
-
-_UNSEEN = re.compile(r"[\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff]")
 
 
 def render(report: Report) -> str:
@@ -17,11 +15,7 @@ def render(report: Report) -> str:
     Characters that a terminal might obey, or that are half of one, stand as escapes.
     """
     text = json.dumps(as_json(report), indent=2, ensure_ascii=False, allow_nan=False)
-    return _UNSEEN.sub(_escape, text) + "\n"
-
-
-def _escape(found: re.Match[str]) -> str:
-    return json.dumps(found[0])[1:-1]
+    return escaped(text) + "\n"
 
 
 def as_json(report: Report) -> dict[str, Any]:

@@ -1,11 +1,11 @@
 """Text of a dump, fit to be shown: it may be anybody's, and as long as they like.
 
-What a terminal would obey or an eye would be led astray by (control characters, directions, what has no
-width, halves of surrogate pairs) becomes a replacement character; what is too long loses its middle.
+What acts becomes a replacement character; what is too long loses its middle.
 """
 
 import re
-import unicodedata
+
+from tracert_analysis.marks import marks
 
 WORD_MAX = 160
 """Characters of one word that are shown."""
@@ -13,24 +13,12 @@ WORD_MAX = 160
 TEXT_MAX = 3000
 """Characters of one text that are shown."""
 
-REPLACED = "�"
-
-_UNSEEN = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
-"""Unicode's categories of characters that are no mark on paper."""
-
 _LONG = re.compile(rf"\S{{{WORD_MAX + 1},}}")
 
 
 def clean(text: str) -> str:
     """The text on one line, short enough, with nothing in it that acts."""
     return marks(shortened(text))
-
-
-def marks(text: str) -> str:
-    """The text with a replacement for every character that is no mark on paper."""
-    if text.isascii() and text.isprintable():
-        return text
-    return "".join(REPLACED if unicodedata.category(sign) in _UNSEEN else sign for sign in text)
 
 
 def shortened(text: str) -> str:

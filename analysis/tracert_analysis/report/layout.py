@@ -6,7 +6,8 @@ The answer first, how it was obtained last; sections of which there is nothing t
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar
 
-from tracert_analysis.report.clean import TEXT_MAX, clean, marks, middle_out
+from tracert_analysis.marks import marks
+from tracert_analysis.report.clean import TEXT_MAX, clean, middle_out
 from tracert_analysis.report.document import Document, Drawing, Facts, Listing, Section, Table
 from tracert_analysis.report.report import Report
 from tracert_analysis.report.sections.access import access, host

@@ -1,10 +1,6 @@
 """Text of a dump made fit to be shown."""
 
-import unicodedata
-
-from hypothesis import given
-from hypothesis import strategies as st
-from tracert_analysis.report.clean import TEXT_MAX, WORD_MAX, clean, marks, middle_out
+from tracert_analysis.report.clean import TEXT_MAX, WORD_MAX, clean, middle_out
 
 
 def test_ordinary_text_stays_as_it_is() -> None:
@@ -36,11 +32,3 @@ def test_a_long_text_loses_its_middle() -> None:
 def test_a_short_text_is_not_cut() -> None:
     """At its limit it is whole."""
     assert "x" * 10 == middle_out("x" * 10, 10)
-
-
-@given(st.text(alphabet=st.characters()))
-def test_nothing_that_acts_is_left(text: str) -> None:
-    """No control, no format, no half of a pair, no separator of lines."""
-    categories = {unicodedata.category(sign) for sign in marks(text)}
-    assert not categories & {"Cc", "Cf", "Cs", "Zl", "Zp"}
-    assert len(text) == len(marks(text))
