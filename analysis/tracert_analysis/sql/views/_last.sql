@@ -115,9 +115,9 @@ WITH
         LEFT JOIN (SELECT k.stream, max(k.ordinal) AS ordinal FROM known AS k GROUP BY k.stream) AS l
             ON w.stream = l.stream
     )
-SELECT b.page, b.life, b.launch, b.seq, b.stream, b.told_ordinal AS ordinal, b.kernel, b.row, b.request, b.state, b.source, b.first,
-    b.end, b.class, b.actor, f.fence, b.behind, f.record_seq, f.wait_seq, f.wait_stream, f.passed_seq,
-    b.behind >= b.ordinal AS covers
+SELECT b.page, b.life, b.launch, b.seq, b.stream, b.told_ordinal AS ordinal, b.kernel, b.row, b.request, b.state,
+    b.source, b.first, b.end, b.class, b.actor, f.fence, b.behind, f.record_seq, f.wait_seq, f.wait_stream,
+    f.passed_seq, b.behind >= b.ordinal AS covers
 FROM behind AS b LEFT JOIN known AS f ON b.stream = f.stream AND b.behind = f.ordinal
 QUALIFY row_number() OVER (
     PARTITION BY b.page
