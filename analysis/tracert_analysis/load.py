@@ -20,6 +20,7 @@ from tracert_analysis.clocks import TooManyStreams, order_launches
 from tracert_analysis.events import Unread, load_events
 from tracert_analysis.frame import DumpError, Frame
 from tracert_analysis.provenance_table import fill_blemishes
+from tracert_analysis.query_process import LOCKS
 from tracert_analysis.source import Source, open_source
 from tracert_analysis.touch_table import fill_touches
 
@@ -231,12 +232,5 @@ def _count(value: object) -> int:
 
 def lock(connection: duckdb.DuckDBPyConnection) -> None:
     """No file, no network, no settings from here on."""
-    for statement in (
-        "SET allow_community_extensions = false",
-        "SET autoinstall_known_extensions = false",
-        "SET autoload_known_extensions = false",
-        "SET python_enable_replacements = false",
-        "SET enable_external_access = false",
-        "SET lock_configuration = true",
-    ):
+    for statement in LOCKS:
         connection.execute(statement)
