@@ -10,6 +10,7 @@ import torch
 from tracert_kernels.dispatch import for_device
 
 from tests.engine.conftest import greedy, run
+from tests.some import a_few
 from tracert.device.device import Kernel, Launch, Stream
 from tracert.device.simulated import SimDevice
 from tracert.engine.config import EngineConfig
@@ -128,7 +129,7 @@ def test_kernels_touch_what_their_launch_declares(suspicious, plain, config):
 _UNALIGNED = random.Random(9).choices(range(256), k=2 * PAGE + 5)
 
 
-@pytest.mark.parametrize("kv_dtype", ["fp32", "fp8"])
+@pytest.mark.parametrize("kv_dtype", a_few(1, ["fp8", "fp32"]))
 @pytest.mark.parametrize(
     ("config", "kernels"),
     [

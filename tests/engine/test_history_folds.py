@@ -91,7 +91,11 @@ def assert_folds(dump: Path, engine: Engine) -> None:
 
 @pytest.mark.parametrize("overlap", [False, True])
 @pytest.mark.parametrize(
-    ("kind", "seed"), [*(("hash", seed) for seed in range(4)), ("radix", 0), ("radix", 1)]
+    ("kind", "seed"),
+    [
+        *(("hash", 0), ("hash", 1), ("radix", 0), ("radix", 1)),
+        *(pytest.param("hash", seed, marks=pytest.mark.slow) for seed in (2, 3)),
+    ],
 )
 def test_the_dump_folds_to_the_state(make_engine, tmp_path, kind, seed, overlap):
     """Holders, lives, rows and nodes replayed from the events are those of the engine; so are last facts."""
