@@ -5,13 +5,15 @@ earlier act's kernel and stream, and a wait before the next launch of the later 
 went ahead, it is made to wait for a fence. Where bytes are wrong, it is a clear before the first use of the
 page, or a kernel that loads no more than is valid; where nobody computed them, the launch that started behind
 them starts earlier. A clear that came too late is moved. A block of the
-workspace that was kept is given back (`given_back`). Where no such act repairs anything, that is said.
+workspace that was kept is given back (`given_back`); what came to a row after that was another's is left out
+(`given_away`). Where no such act repairs anything, that is said.
 """
 
 from typing import NamedTuple
 
 from tracert_analysis.load import Dump
 from tracert_analysis.report.again import EVENTS_MAX, checked_again, of_dump, schema, what_is_left
+from tracert_analysis.report.given_away import given_away
 from tracert_analysis.report.given_back import given_back
 from tracert_analysis.report.questions import Row
 
@@ -288,7 +290,7 @@ def counterfactual(dump: Dump, findings: list[Row]) -> str | None:
     elif _count(dump, WIPES):
         repair = MOVED_CLEAR
     if repair is None:
-        return NO_CALL.get(root["code"], NO_CALL[root["class"]])
+        return given_away(dump, broken) or NO_CALL.get(root["code"], NO_CALL[root["class"]])
     left = checked_again(dump, repair.statements)
     return f"with {repair.what}, and every rule checked again, {what_is_left(broken, left)}"
 
