@@ -53,7 +53,8 @@ SELECT
     || ', and nothing orders it after ' || _launch_named(early.launch, early.kernel, early_name.name)
     || ', which touches page ' || b.page || '.' || b.previous
     || coalesce(
-        ' of ' || p.owner, CASE WHEN b.previous = 0 OR w.complete THEN ' of nobody' ELSE ', granted before the history' END
+        ' of ' || p.owner,
+        CASE WHEN b.previous = 0 OR w.complete THEN ' of nobody' ELSE ', granted before the history' END
     ) AS sentence,
     'page' AS resource_kind,
     b.page AS resource_id,

@@ -43,7 +43,8 @@ SELECT
         ELSE coalesce('; that life ended at event ' || p.unheld_seq, '')
             || coalesce(', its fence ' || p.fence || ' passed at event ' || f.passed_seq, '')
     END
-    || CASE WHEN m.via_seq IS NULL AND m.before_seq IS NULL THEN ', and no clear stands between' ELSE '' END AS sentence,
+    || CASE WHEN m.via_seq IS NULL AND m.before_seq IS NULL THEN ', and no clear stands between' ELSE '' END
+    AS sentence,
     'page' AS resource_kind,
     m.page AS resource_id,
     m.life,
