@@ -5,17 +5,20 @@ sheet and nothing more, so that even a text that got through could neither run n
 """
 
 import hashlib
+import re
 from base64 import b64encode
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from tracert_analysis.report.document import Block, Drawing, Fact, Facts, Section, Table
 from tracert_analysis.report.layout import lay_out
 from tracert_analysis.report.report import Report
+
+_CODE = re.compile("`([^`\n]+)`")
 
 
 def render(report: Report) -> str:
@@ -71,7 +74,13 @@ def _environment() -> Environment:
         loader=FunctionLoader(_source), autoescape=True, undefined=StrictUndefined, keep_trailing_newline=True
     )
     environment.filters["point"] = lambda value: f"{value:.1f}"
+    environment.filters["coded"] = _coded
     return environment
+
+
+def _coded(text: str) -> Markup:
+    """The text, escaped; what stands between backticks as code."""
+    return Markup(_CODE.sub(r"<code>\1</code>", str(escape(text))))
 
 
 def _source(name: str) -> str:

@@ -46,6 +46,8 @@ class Drawing:
     """What it shows, for who can't see it."""
     lines: tuple[str, ...]
     figure: Figure | None = None
+    signs: str = ""
+    """What the characters of the lines mean."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -115,6 +115,8 @@ class Life:
     writes: tuple[int, ...] = ()
     """Seqs of launches that wrote it, for the drawing; at most a few dozen."""
     reads: tuple[int, ...] = ()
+    times: tuple[int, int] | None = None
+    """Of a row's generation: how often it was published and used in all."""
 
 
 @dataclass(frozen=True, slots=True)

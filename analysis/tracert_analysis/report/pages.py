@@ -27,8 +27,9 @@ FROM (
 ) a JOIN _act x USING (seq) LEFT JOIN launch l USING (seq)"""
 
 TOUCHES = """
-SELECT DISTINCT seq, mode, life FROM access WHERE page = $page AND certain AND seq <= $at
-ORDER BY seq DESC LIMIT 200"""
+SELECT seq, mode, life FROM (
+    SELECT DISTINCT seq, mode, life FROM access WHERE page = $page AND certain AND seq <= $at
+) QUALIFY row_number() OVER (PARTITION BY life ORDER BY seq DESC) <= 200 ORDER BY seq DESC LIMIT 2000"""
 
 LAST_FACTS = """
 SELECT life, state, holder, previous_holder, writer, writer_stream, writer_seq, writer_life, fence

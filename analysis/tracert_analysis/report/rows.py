@@ -23,12 +23,14 @@ SELECT generation, request, seq AS from_seq,
 FROM taken ORDER BY seq DESC"""
 
 PUBLISHES = """
-SELECT * FROM launch WHERE kind = 'publish' AND "row" = $row AND seq <= $at ORDER BY seq DESC LIMIT 60"""
+SELECT *, count(*) OVER (PARTITION BY generation) AS times FROM launch
+WHERE kind = 'publish' AND "row" = $row AND seq <= $at
+QUALIFY row_number() OVER (PARTITION BY generation ORDER BY seq DESC) <= 60 ORDER BY seq DESC LIMIT 600"""
 
 USES = """
-SELECT u.seq, u.generation FROM (
-    SELECT seq, unnest(uses, recursive := true) FROM event WHERE kind = 'launch' AND seq <= $at
-) u WHERE u."row" = $row ORDER BY u.seq DESC LIMIT 60"""
+SELECT seq, generation, count(*) OVER (PARTITION BY generation) AS times FROM _use
+WHERE "row" = $row AND seq <= $at
+QUALIFY row_number() OVER (PARTITION BY generation ORDER BY seq DESC) <= 60 ORDER BY seq DESC LIMIT 600"""
 
 LEFTOVERS = """
 WITH meant AS (SELECT "index", page, life FROM row_content WHERE launch = $publish AND "row" = $row),
@@ -110,6 +112,8 @@ def _tenant(row: Row) -> Hold:
 
 def _lives(tenants: Told, published: Told, uses: list[Row]) -> tuple[Life, ...]:
     """Generations with their publishes (`w`) and uses (`r`), oldest first."""
+    written = {row["generation"]: row["times"] for row in published.rows}
+    used = {row["generation"]: row["times"] for row in uses}
     return tuple(
         Life(
             number=row["generation"],
@@ -119,6 +123,7 @@ def _lives(tenants: Told, published: Told, uses: list[Row]) -> tuple[Life, ...]:
             until_seq=row["until_seq"],
             writes=tuple(w["seq"] for w in published.rows if w["generation"] == row["generation"]),
             reads=tuple(use["seq"] for use in uses if use["generation"] == row["generation"]),
+            times=(written.get(row["generation"], 0), used.get(row["generation"], 0)),
         )
         for row in reversed(tenants.rows)
     )

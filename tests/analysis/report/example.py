@@ -89,6 +89,7 @@ def report() -> Report:
         ),
         workspace=None,
         content=None,
+        uncomputed=None,
         lanes=(
             Lane(3, "held", 2, 17, "decode", 57, 231, 230, 1, 88),
             Lane(4, "released", 1, 9, None, None, None, None, None, None),

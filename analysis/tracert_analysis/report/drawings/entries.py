@@ -11,7 +11,7 @@ publish had not executed at the end; `!` the act in question. What stood there b
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from tracert_analysis.report.drawings.figure import LETTER, Box, Figure, Shape, Stroke, Words, fitting
+from tracert_analysis.report.drawings.figure import LETTER, Box, Figure, Shape, Stroke, Words, fitting, legend
 from tracert_analysis.report.drawings.lives import BAR, LABEL, OWNER, WIDTH
 from tracert_analysis.report.stories import Strip
 
@@ -113,7 +113,17 @@ def figure(strips: Sequence[Strip], start: int, last: int, mark: int) -> Figure 
 
     at = LABEL + BAR * min(1.0, max(0.0, (mark - start) / (last - start)))
     shapes.append(Stroke(at, 18, at, top, "wrong", about=f"the act in question, event {mark}"))
-    return Figure(LABEL + BAR + OWNER, top + 6, tuple(shapes))
+    boxes = {"entry": "names a page"}
+    if any(not strip.in_pool for strip in strips):
+        boxes["nopage"] = "no page of the pool"
+    if any(map(unexecuted, strips)):
+        boxes["entry waiting"] = "published, not executed"
+    return Figure(
+        LABEL + BAR + OWNER,
+        top + 24,
+        tuple(shapes),
+        tuple(legend(LABEL, top + 12, boxes, {"wrong": "the act in question"})),
+    )
 
 
 def _lane(

@@ -3,12 +3,13 @@
 `kind` says what a shape means (held, wrong, fence ...); how that looks is the renderer's affair.
 """
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 Anchor = Literal["start", "middle", "end"]
 
-LETTER = 6.7
+LETTER = 7.25
 """How wide a character of a figure is, in a font of fixed width."""
 
 
@@ -56,11 +57,26 @@ Shape = Box | Stroke | Words
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """Shapes, later ones over earlier ones, in a plane of that size."""
+    """Shapes, later ones over earlier ones, in a plane of that size; and what their kinds mean."""
 
     width: float
     height: float
     shapes: tuple[Shape, ...]
+    legend: tuple[Shape, ...] = ()
+
+
+def legend(x: float, y: float, boxes: Mapping[str, str], strokes: Mapping[str, str]) -> Iterator[Shape]:
+    """On one line what the kinds of boxes and of strokes mean, each by its name; `y` is the line's middle."""
+    for kind, text in boxes.items():
+        yield Box(x, y - 5, 14, 10, kind)
+        yield Words(x + 19, y + 4, text, "quiet")
+        x += 19 + len(text) * LETTER + 18
+    for kind, text in strokes.items():
+        level = kind in ("fence", "missing")
+        yield Stroke(x, y if level else y - 6, x + (42 if level else 0), y if level else y + 6, kind, level)
+        x += 47 if level else 6
+        yield Words(x, y + 4, text, "quiet")
+        x += len(text) * LETTER + 18
 
 
 def fitting(text: str, width: float) -> str:

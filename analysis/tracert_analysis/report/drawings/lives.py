@@ -10,14 +10,14 @@ Where several fall on one column, the most telling is shown: `!`, then `w`, then
 
 from collections.abc import Callable, Iterator, Sequence
 
-from tracert_analysis.report.drawings.figure import Box, Figure, Shape, Stroke, Words, fitting
+from tracert_analysis.report.drawings.figure import Box, Figure, Shape, Stroke, Words, fitting, legend
 from tracert_analysis.report.facts import Life
 
 WIDTH = 60
 SHOWN = 8
 """The last so many lives are drawn; what is left out is counted."""
 
-LABEL, BAR, OWNER = 110, 480, 420
+LABEL, BAR, OWNER = 132, 480, 400
 """How wide the parts of a figure are."""
 STEP = 34
 """From one life to the next."""
@@ -111,7 +111,16 @@ def figure(
         shapes += _life(
             f"{name}.{life.number}", life, start, last, 24 + number * STEP, mark, (owner(life), told(life))
         )
-    return Figure(LABEL + BAR + OWNER, 30 + len(shown) * STEP, tuple(shapes))
+    height = 30 + len(shown) * STEP
+    boxes = {"held": "held"}
+    if any(life.retired_seq is not None for life in shown):
+        boxes["retired"] = "retired: a fence guards it"
+    strokes = {"write": "written (above)", "read": "read (below)"}
+    if mark is not None:
+        strokes["wrong"] = "the act in question"
+    return Figure(
+        LABEL + BAR + OWNER, height + 18, tuple(shapes), tuple(legend(LABEL, height + 6, boxes, strokes))
+    )
 
 
 def _life(

@@ -11,7 +11,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from tracert_analysis.report.drawings.figure import Box, Figure, Shape, Stroke, Words, fitting
+from tracert_analysis.report.drawings.figure import Box, Figure, Shape, Stroke, Words, fitting, legend
 from tracert_analysis.report.phrases import named, page_name, positions
 from tracert_analysis.report.stories import ByteRun, Extent, Neighbour, PageStory
 
@@ -20,9 +20,14 @@ CELLS = 64
 SIGNS = {"kv": "k", "rows": "r", "zero": "0"}
 """By what wrote them; everything else is `h`."""
 KINDS = {"kv": "held", "rows": "rows", "zero": "zero"}
+OTHERS = {
+    "rows": ("rows", "rows of a snapshot"),
+    "zero": ("zero", "zeros"),
+    "host": ("host", "from the host tier"),
+}
 
 STEP = 22
-LEFT, NAME, STATE, BAR = 30, 90, 400, 320
+LEFT, NAME, STATE, BAR = 30, 100, 440, 320
 HOLDERS = 3
 """Of those who hold a page the first so many are named."""
 
@@ -87,8 +92,20 @@ def figure(story: PageStory, names: Mapping[str, str]) -> Figure | None:
         if here:
             shapes.append(Words(LEFT - 8, top + 12, "▶", "wrong", "end"))
             shapes += _bar(story, LEFT + NAME + STATE + 30, top)
+            if story.page_size and story.extent is not None:
+                # What happened to the positions has a line of its own.
+                top += STEP - 4
         top += STEP
-    return Figure(LEFT + NAME + STATE + 30 + BAR + 10, top + 26, tuple(shapes))
+    boxes = {"held": "held; keys and values", "free": "free; nobody wrote them"}
+    if any(found.state == "retired" for found in story.neighbours):
+        boxes["retired"] = "retired"
+    contents = {run.content for run in story.runs}
+    for content, (kind, text) in OTHERS.items():
+        if content in contents:
+            boxes[kind] = text
+    return Figure(
+        LEFT + NAME + STATE + 30 + BAR + 10, top + 18, tuple(shapes), tuple(legend(LEFT, top + 6, boxes, {}))
+    )
 
 
 def _bar(story: PageStory, x: float, top: float) -> Iterator[Shape]:
@@ -108,5 +125,5 @@ def _bar(story: PageStory, x: float, top: float) -> Iterator[Shape]:
         yield Stroke(left, top + 19, right, top + 19, "wrong", about=extent.what)
         for end in (left, right):
             yield Stroke(end, top + 14, end, top + 19, "wrong")
-        what = fitting(f"{positions(extent.first, extent.end)}: {extent.what}", BAR)
-        yield Words(x, top + 33, what, "wrong")
+        what = fitting(f"positions {positions(extent.first, extent.end)}: {extent.what}", STATE + BAR + 30)
+        yield Words(x + BAR, top + 33, what, "wrong", "end")

@@ -11,14 +11,16 @@ A launch that had not finished says so. `!` is the act in question, `...` launch
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from tracert_analysis.report.drawings.figure import Box, Figure, Shape, Stroke, Words, fitting
+from tracert_analysis.report.drawings.figure import Box, Figure, Shape, Stroke, Words, fitting, legend
 from tracert_analysis.report.facts import Act, Edge, FenceFact
 from tracert_analysis.report.stories import Surroundings
 
 COLUMN = 28
 """Characters of a stream's column."""
 
-LEFT, CELL, GAP, LANE = 110, 104, 26, 66
+LEFT, CELL, GAP, LANE = 100, 84, 18, 84
+TALL = 46
+"""Height of a launch: its number, its kernel, its event."""
 """Of a figure: the names of streams, a launch, what is between two, a stream."""
 
 
@@ -90,39 +92,55 @@ def figure(around: Surroundings, marked: Act | None, missing: Edge | None) -> Fi
     """The same as a figure: a lane a stream, launches from left to right, the missing edge in red."""
     if not around.launches:
         return None
-    lanes = {stream: 30 + number * LANE for number, (stream, _) in enumerate(around.streams)}
+    lanes = {stream: 14 + number * LANE for number, (stream, _) in enumerate(around.streams)}
     acts = [act for act in around.launches if act.stream in lanes]
     at = {act.launch: LEFT + number * (CELL + GAP) for number, act in enumerate(acts)}
     width = LEFT + len(acts) * (CELL + GAP)
     shapes: list[Shape] = []
     for stream, name in around.streams:
-        middle = lanes[stream] + 16
+        middle = lanes[stream] + TALL / 2
         shapes.append(Stroke(LEFT - 10, middle, width, middle, "lane"))
-        shapes.append(Words(LEFT - 16, middle + 4, fitting(f"{stream} {name}", LEFT - 20), "strong", "end"))
+        shapes.append(Words(LEFT - 16, middle + 4, fitting(f"{stream} {name}", LEFT - 18), "strong", "end"))
     for found in around.fences:
         shapes += _fence(found, acts, at, lanes)
     for act in left_out(around):
         if act.stream in lanes:
-            shapes.append(Words(at[act.launch] - GAP / 2, lanes[act.stream] + 12, "…", "strong", "middle"))
+            shapes.append(
+                Words(at[act.launch] - GAP / 2, lanes[act.stream] + TALL / 2 - 4, "…", "strong", "middle")
+            )
     for act in acts:
         shapes += _launch(act, at[act.launch], lanes[act.stream], marked)
     if missing is not None and {missing.earlier.launch, missing.later.launch} <= set(at):
-        x, y = at[missing.earlier.launch] + CELL, lanes[missing.earlier.stream] + 16
-        to_x, to_y = at[missing.later.launch], lanes[missing.later.stream] + 16
+        x, y = at[missing.earlier.launch] + CELL, lanes[missing.earlier.stream] + TALL / 2
+        to_x, to_y = at[missing.later.launch], lanes[missing.later.stream] + TALL / 2
         shapes.append(Stroke(x, y, to_x, to_y, "missing", True, f"missing: {missing.call}"))
         shapes.append(Words((x + to_x) / 2 + 12, (y + to_y) / 2 + 4, "no fence", "wrong"))
-    return Figure(width, 30 + len(lanes) * LANE, tuple(shapes))
+    states = dict.fromkeys(act.state for act in acts)
+    boxes = {f"launch {state}": state for state in ("finished", "running", "waiting") if state in states}
+    strokes = {}
+    if any(shape.kind == "fence" for shape in shapes):
+        strokes["fence"] = "a fence orders them"
+    if any(shape.kind == "missing" for shape in shapes):
+        strokes["missing"] = "no fence orders them"
+    height = 20 + len(lanes) * LANE
+    return Figure(
+        max(width, LEFT + 740), height + 20, tuple(shapes), tuple(legend(LEFT, height + 8, boxes, strokes))
+    )
 
 
 def _launch(act: Act, x: float, y: float, marked: Act | None) -> Iterator[Shape]:
     state = act.state or "unknown"
     here = marked is not None and act.launch == marked.launch
     about = f"launch {act.launch} {act.kernel}, seq {act.seq}, {state}"
-    yield Box(x, y, CELL, 32, f"launch {state}{' marked' if here else ''}", about)
-    yield Words(x + CELL / 2, y + 14, fitting(f"{act.launch} {act.kernel}", CELL - 4), "strong", "middle")
-    yield Words(x + CELL / 2, y + 27, fitting(f"seq {act.seq}", CELL), "quiet", "middle")
+    yield Box(x, y, CELL, TALL, f"launch {state}{' marked' if here else ''}", about)
+    for down, text, kind in (
+        (14, f"launch {act.launch}", "word"),
+        (27, act.kernel, "strong"),
+        (40, f"seq {act.seq}", "word"),
+    ):
+        yield Words(x + CELL / 2, y + down, fitting(text, CELL - 2), kind, "middle")
     if act.state != "finished":
-        yield Words(x + CELL / 2, y + 45, state, "wrong" if here else "quiet", "middle")
+        yield Words(x + CELL / 2, y + TALL + 13, state, "wrong" if here else "quiet", "middle")
 
 
 def _fence(
@@ -136,5 +154,5 @@ def _fence(
     if before and behind:
         start, end = before[-1], behind[0]
         about = f"fence {found.fence}: launch {end.launch} is ordered after launch {start.launch}"
-        y, to_y = lanes[start.stream] + 16, lanes[end.stream] + 16
+        y, to_y = lanes[start.stream] + TALL / 2, lanes[end.stream] + TALL / 2
         yield Stroke(at[start.launch] + CELL, y, at[end.launch], to_y, "fence", True, about)

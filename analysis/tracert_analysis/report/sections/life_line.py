@@ -10,9 +10,12 @@ from tracert_analysis.report.report import Report
 
 
 def life_line(
-    about: str, name: str, drawn: Sequence[Life], report: Report, touched: Callable[[Life], str]
+    about: str, signs: str, name: str, drawn: Sequence[Life], report: Report, touched: Callable[[Life], str]
 ) -> Iterator[Drawing]:
-    """One drawing, none without a life; `touched` says in a few words what was done in one."""
+    """One drawing, none without a life.
+
+    `signs` says what its characters mean, `touched` in a few words what was done in one life.
+    """
     first, last = report.evidence.first_seq or 0, report.evidence.last_seq or 1
 
     def owner(life: Life) -> str:
@@ -21,4 +24,4 @@ def life_line(
     lines = lives.draw(name, drawn, first, last, report.moment, owner)
     if lines:
         figure = lives.figure(name, drawn, first, last, report.moment, owner, touched)
-        yield Drawing(about, tuple(lines), figure)
+        yield Drawing(about, tuple(lines), figure, signs)

@@ -20,7 +20,8 @@ def page(story: PageStory, report: Report) -> Section:
 def _blocks(story: PageStory, report: Report) -> Iterator[Block]:
     yield Facts(tuple(_facts(story, report)))
     yield from life_line(
-        f"lives of page {story.page}: held (=), retired (~), written (w), read (r), the act in question (!)",
+        f"lives of page {story.page}: who held it, who wrote and read it",
+        "= held, ~ retired, w written, r read, ! the act in question",
         str(story.page),
         story.lives,
         report,
@@ -29,10 +30,10 @@ def _blocks(story: PageStory, report: Report) -> Iterator[Block]:
     around = tuple(neighbours.draw(story, report.names))
     if around:
         yield Drawing(
-            f"pages around page {story.page}, who holds each, and the positions in question (^); keys and "
-            "values (k), rows of a snapshot (r), zeros (0), from the host tier (h), nobody's (.)",
+            f"pages around page {story.page}, who holds each, what its positions hold, and those in question",
             around,
             neighbours.figure(story, report.names),
+            "k keys and values, r rows of a snapshot, 0 zeros, h of the host tier, . nobody's, ^ in question",
         )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from tracert_analysis.report.document import Block, Drawing, Fact, Facts, Section
 from tracert_analysis.report.drawings import entries, lives
+from tracert_analysis.report.facts import Life
 from tracert_analysis.report.phrases import fence, hold, leftovers, page_name, write
 from tracert_analysis.report.report import Report
 from tracert_analysis.report.sections.life_line import life_line
@@ -22,21 +23,29 @@ def _blocks(story: RowStory, report: Report) -> Iterator[Block]:
     yield Facts(tuple(_facts(story, report)))
     name = f"row {story.row}"
     yield from life_line(
-        f"generations of {name}: who had it, its publishes (w) and uses (r)",
+        f"generations of {name}: who had it, its publishes (written) and uses (read)",
+        "= somebody had it, w published, r used, ! the act in question",
         name,
         story.lives,
         report,
-        lambda life: f"{len(life.writes)} publishes, {len(life.reads)} uses",
+        _times,
     )
     if story.entries:
         first, last = report.evidence.first_seq or 0, report.evidence.last_seq or 1
         axis = (*lives.span(story.lives[-lives.SHOWN :], first, last), report.moment)
         yield Drawing(
-            f"entries of {name} in time: the page.life that each names (of several the first one's), no page "
-            "of the pool (x), published but not executed at the end (., dashed), the act in question (!)",
+            f"entries of {name} in time: the page.life that each names, of several the first one's",
             tuple(entries.draw(story.entries, *axis)),
             entries.figure(story.entries, *axis),
+            "= names a page, x no page of the pool, . published and not executed, ! the act in question",
         )
+
+
+def _times(life: Life) -> str:
+    if life.times is None:
+        return ""
+    publishes, uses = life.times
+    return f"{publishes} publish{'es' if publishes != 1 else ''}, {uses} use{'s' if uses != 1 else ''}"
 
 
 def _facts(story: RowStory, report: Report) -> Iterator[Fact]:

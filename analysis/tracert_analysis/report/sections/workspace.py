@@ -19,9 +19,10 @@ def _blocks(story: WorkspaceStory) -> Iterator[Block]:
     drawn = tuple(draw_workspace(story))
     if drawn:
         yield Drawing(
-            "the bytes of the workspace: live (#), what the launch planned (=), the largest room (-)",
+            "the bytes of the workspace: what is live, what the launch planned, the largest room",
             drawn,
             figure(story),
+            "# live, = planned, - the largest room",
         )
 
 
