@@ -12,8 +12,8 @@ settings.register_profile("ci", derandomize=True, deadline=None)
 settings.register_profile("here", deadline=None)
 settings.load_profile("ci" if os.environ.get("CI") else "here")
 
-TOGETHER = ("tests/scenarios", "tests/analysis/report")
-"""Folders whose files share what is dear to make: runs of scenarios, reports of the same histories."""
+TOGETHER = ("tests/scenarios", "tests/analysis/report", "tests/models")
+"""Folders whose files share what is dear: runs of scenarios, reports of the same histories, transformers."""
 
 
 class ByFileOrFolder(LoadFileScheduling):

@@ -8,7 +8,6 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 
 import pytest
 import torch
-import transformers
 
 from tracert.models.errors import FetchError
 from tracert.models.fetch import ModelSource, resolve
@@ -61,6 +60,9 @@ TINY: dict[str, tuple[str, dict[str, object]]] = {
 
 def make_tiny(name: str, directory: Path, max_shard_size: str = "1GB", **sizes: object) -> Any:
     """Save a model of `TINY` with seeded weights to `directory`, and return transformers' own."""
+    # Dear to import: by the process that tries this, and no other that collects it.
+    import transformers
+
     kind, changes = TINY[name]
     config = transformers.AutoConfig.for_model(kind, **{**SIZES, **changes, **sizes})
     torch.manual_seed(11)

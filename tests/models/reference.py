@@ -3,7 +3,6 @@
 from typing import Any
 
 import torch
-import transformers
 
 from tracert.models.fetch import ModelSource
 from tracert.models.gguf_file import open_gguf
@@ -13,6 +12,8 @@ from tracert.models.weights_gguf import GgufReader
 
 def reference_smollm2(source: ModelSource) -> Any:
     """transformers' Llama with the weights of the file."""
+    import transformers
+
     config = load_config(source)
     reader = GgufReader(open_gguf(source.location), config)
     with torch.device("meta"):

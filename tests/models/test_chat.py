@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import transformers
 
 from tests.models.conftest import make_tiny
 from tests.models.vocabularies import byte_level
@@ -51,6 +50,8 @@ TOOLS = [{"type": "function", "function": {"name": "weather", "description": "<a
 
 def reference(template: str | dict[str, str]) -> Any:
     """transformers' tokenizer with this template."""
+    import transformers
+
     fast: Any = transformers.PreTrainedTokenizerFast
     return fast(
         tokenizer_object=byte_level(),

@@ -2,8 +2,6 @@
 
 import pytest
 import torch
-import transformers
-from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
 from tests.models.conftest import LLAMA3, YARN
 from tracert.models.config import Rope
@@ -26,6 +24,9 @@ LINEAR = {"rope_type": "linear", "rope_theta": 10000.0, "factor": 4.0}
 )  # fmt: skip
 def test_frequencies(parameters: dict[str, object], rope: Rope) -> None:
     """Every way to stretch the frequencies gives the ones that transformers computes."""
+    import transformers
+    from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
+
     config = transformers.LlamaConfig(
         hidden_size=128, num_attention_heads=2, max_position_embeddings=128, rope_parameters=dict(parameters)
     )
