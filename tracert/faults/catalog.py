@@ -5,6 +5,7 @@ from tracert.faults.flare_late_clear import FLARE_LATE_CLEAR
 from tracert.faults.flare_legacy_clear import FLARE_LEGACY_CLEAR
 from tracert.faults.flare_stale_snapshot_rows import FLARE_STALE_SNAPSHOT_ROWS
 from tracert.faults.hit_after_evict import HIT_AFTER_EVICT
+from tracert.faults.late_republish import LATE_REPUBLISH
 from tracert.faults.ninfer_staging_reuse import NINFER_STAGING_REUSE
 from tracert.faults.ninfer_torn_tail_cow import NINFER_TORN_TAIL_COW
 from tracert.faults.ninfer_unfenced_release import NINFER_UNFENCED_RELEASE
@@ -27,6 +28,7 @@ FAULTS: dict[str, Fault] = {
         FLARE_LATE_CLEAR,
         PREFIX_HIT_WRONG_SALT,
         HIT_AFTER_EVICT,
+        LATE_REPUBLISH,
     )
 }
 

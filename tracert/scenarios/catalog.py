@@ -5,6 +5,7 @@ from typing import Any
 
 from tracert.scenarios.flare_stale_snapshot_rows import FLARE_STALE_SNAPSHOT_ROWS
 from tracert.scenarios.hit_after_evict import HIT_AFTER_EVICT
+from tracert.scenarios.late_republish import LATE_REPUBLISH
 from tracert.scenarios.ninfer_staging_reuse import NINFER_STAGING_REUSE
 from tracert.scenarios.ninfer_torn_tail_cow import NINFER_TORN_TAIL_COW
 from tracert.scenarios.ninfer_unfenced_release import NINFER_UNFENCED_RELEASE
@@ -27,6 +28,7 @@ SCENARIOS: dict[str, Scenario] = {
         FLARE_STALE_SNAPSHOT_ROWS,
         PREFIX_HIT_WRONG_SALT,
         HIT_AFTER_EVICT,
+        LATE_REPUBLISH,
     )
 }
 
