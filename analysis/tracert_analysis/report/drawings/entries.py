@@ -18,19 +18,23 @@ from tracert_analysis.report.stories import Strip
 LANES = 10
 """So many lines at most: of more the first ones and the last."""
 STEP = 20
+NOTHING = "nothing known to be published, and followed"
 
 
-def lanes(strips: Sequence[Strip]) -> list[tuple[int, int]]:
-    """Entries that always changed together, first and end, in order."""
+def lanes(strips: Sequence[Strip], walked: int = 0) -> list[tuple[int, int]]:
+    """Entries that always changed together, first and end, in order.
+
+    Those that a launch walked behind all that were published come last.
+    """
     cuts = sorted({strip.first for strip in strips} | {strip.end for strip in strips})
-    return [
-        span for span in pairwise(cuts) if any(one.first <= span[0] and span[1] <= one.end for one in strips)
-    ]
+    found = [span for span in pairwise(cuts) if _of(strips, span)]
+    behind = max((strip.end for strip in strips), default=0)
+    return [*found, (behind, walked)] if behind < walked else found
 
 
-def shown(strips: Sequence[Strip]) -> tuple[list[tuple[int, int]], list[tuple[int, int]], int]:
+def shown(strips: Sequence[Strip], walked: int) -> tuple[list[tuple[int, int]], list[tuple[int, int]], int]:
     """The first lanes, the last ones, and how many entries between them are left out."""
-    found = lanes(strips)
+    found = lanes(strips, walked)
     if len(found) <= LANES:
         return found, [], 0
     head, tail = found[: LANES // 2], found[-(LANES // 2) :]
@@ -54,11 +58,11 @@ def unexecuted(strip: Strip) -> bool:
     return strip.state in ("running", "waiting")
 
 
-def draw(strips: Sequence[Strip], start: int, last: int, mark: int) -> Iterator[str]:
-    """The lines of the drawing between two seqs; `mark` is the act in question."""
+def draw(strips: Sequence[Strip], start: int, last: int, mark: int, walked: int = 0) -> Iterator[str]:
+    """The lines of the drawing between two seqs; `mark` is the act in question, which `walked` so many."""
     if not strips:
         return
-    head, tail, left = shown(strips)
+    head, tail, left = shown(strips, walked)
     margin = max(len(label(lane)) for lane in (*head, *tail))
     yield f"{'seq':<{margin}}  {start} |{' ' * WIDTH}| {last}"
     for number, lane in enumerate((*head, *tail)):
@@ -74,7 +78,7 @@ def _bar(strips: Sequence[Strip], lane: tuple[int, int], start: int, last: int, 
     def column(seq: int) -> int:
         return min(WIDTH - 1, max(0, (seq - start) * (WIDTH - 1) // (last - start)))
 
-    now = ""
+    now = "" if _of(strips, lane) else NOTHING
     for strip in _of(strips, lane):
         begin = column(strip.seq)
         end = column(strip.until_seq) if strip.until_seq is not None else WIDTH
@@ -93,11 +97,11 @@ def _of(strips: Sequence[Strip], lane: tuple[int, int]) -> list[Strip]:
     return [strip for strip in strips if strip.first <= lane[0] and lane[1] <= strip.end]
 
 
-def figure(strips: Sequence[Strip], start: int, last: int, mark: int) -> Figure | None:
+def figure(strips: Sequence[Strip], start: int, last: int, mark: int, walked: int = 0) -> Figure | None:
     """The same as a figure: a box a strip with its page in it, dashed where the publish had not executed."""
     if not strips:
         return None
-    head, tail, left = shown(strips)
+    head, tail, left = shown(strips, walked)
     shapes: list[Shape] = [
         Words(LABEL, 14, str(start), "quiet"),
         Words(LABEL + BAR, 14, str(last), "quiet", "end"),
@@ -149,6 +153,8 @@ def _lane(
             yield Words(begin + 4, top + 12, word)
         if strip.seq <= mark:
             before, now = now, strip
+    if not _of(strips, lane):
+        yield Words(LABEL + BAR + 10, top + 12, NOTHING, "wrong")
     if now is not None:
         told = (
             f"{name(now, lane[0])} by launch {now.launch}" if now.launch is not None else name(now, lane[0])

@@ -33,10 +33,13 @@ def _blocks(story: RowStory, report: Report) -> Iterator[Block]:
     if story.entries:
         first, last = report.evidence.first_seq or 0, report.evidence.last_seq or 1
         axis = (*lives.span(story.lives[-lives.SHOWN :], first, last), report.moment)
+        walked = 0
+        if report.access is not None and report.access.row == story.row:
+            walked = report.access.walked or 0
         yield Drawing(
             f"entries of {name} in time: the page.life that each names, of several the first one's",
-            tuple(entries.draw(story.entries, *axis)),
-            entries.figure(story.entries, *axis),
+            tuple(entries.draw(story.entries, *axis, walked)),
+            entries.figure(story.entries, *axis, walked),
             "= names a page, x no page of the pool, . published and not executed, ! the act in question",
         )
 

@@ -53,6 +53,18 @@ def test_of_many_lines_the_first_and_the_last_are_drawn() -> None:
     assert len(lanes(many)) == 40
 
 
+def test_what_is_walked_behind_them_all_has_a_line() -> None:
+    """Two entries more than were ever published; figure and text say so."""
+    *_, last = draw(STRIPS, 0, 59, 50, walked=5)
+    assert last.startswith("entries 3 to 4 ")
+    assert last.endswith("!         | nothing known to be published, and followed")
+    drawn = figure(STRIPS, 0, 59, 50, walked=5)
+    assert drawn is not None
+    told = [shape for shape in drawn.shapes if isinstance(shape, Words) and shape.kind == "wrong"]
+    assert [shape.text for shape in told] == ["nothing known to be published, and followed"]
+    assert lanes(STRIPS, 3) == lanes(STRIPS)
+
+
 def test_without_entries_there_is_nothing() -> None:
     """Of a row that nobody published."""
     assert list(draw((), 0, 9, 5)) == []
