@@ -25,8 +25,9 @@ $(STAMP): pyproject.toml constraints.txt setup.py
 demo: setup  ## serve SmolLM2, drive it, watch it crash, read the report
 	$(BIN)/tracert demo
 
-# Two workers with a thread each: more threads than cores is what slows torch down most.
-PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist loadfile
+# Two workers with a thread each: more threads than cores is what slows torch down most. What pytest makes of the
+# tests is kept, whatever the environment says of byte code: to make it anew takes each worker 5 seconds.
+PYTEST := OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n 2 --dist loadfile
 
 test: setup  ## the fast suite
 	$(PYTEST) -m "not slow and not gpu"
