@@ -79,6 +79,7 @@ SELECT count(*) AS checked, count(*) FILTER (writers > 1) AS wrong FROM (
             AND h.from_seq <= any_value(a.seq) AND (h.until_seq IS NULL OR h.until_seq > any_value(a.seq))
     ) AS writers
     FROM access a WHERE a.launch = $launch AND a.certain
+    AND EXISTS (FROM page_life p WHERE p.page = a.page AND p.life = a.life AND p.known_from <= a.seq)
     AND {apart(WRITER_CODES)}
     GROUP BY a.page
 )"""

@@ -4,6 +4,7 @@ Everything is told as of the moment of the verdict; later events only say what f
 """
 
 import json
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -83,6 +84,7 @@ def build(dump: Dump, page: int | None = None) -> Report:
     page_stories = _page_stories(questions, acts, seen, row_stories, dump, page, kv_pages)
     suspect = seen.shown.row["row"] if seen.shown else None
     code = seen.root["code"] if seen.root else None
+    whole = _whole(questions)
     left_out = uncomputed(questions, acts, seen.shown.row if seen.shown else None, seen.act)
     counts, counts_query = checked(questions)
     return Report(
@@ -98,17 +100,20 @@ def build(dump: Dump, page: int | None = None) -> Report:
         workspace=workspace_story(questions, seen.act, code, seen.at),
         content=bytes_story(questions, acts, seen.shown.row if seen.shown else None, seen.act),
         uncomputed=left_out,
-        acquitted=(
-            *acquittals(questions, seen.concerned, suspect, kv_pages),
-            *bytes_acquittals(questions, seen.shown.row if seen.shown else None, seen.act),
-            *workspace_acquittals(questions, seen.act, code),
+        acquitted=tuple(
+            item if whole else replace(item, why=f"{item.why}; as far as the recorded window goes")
+            for item in (
+                *acquittals(questions, seen.concerned, suspect, kv_pages),
+                *bytes_acquittals(questions, seen.shown.row if seen.shown else None, seen.act),
+                *workspace_acquittals(questions, seen.act, code),
+            )
         ),
         findings=tuple(finding(row, seen.causes.why[row["finding"]]) for row in rows),
         moment=seen.at,
         what_was_new=novelties(questions, seen.act),
         in_flight=streams(questions, acts),
         names=names(questions, row_stories, page_stories),
-        evidence=_evidence(dump, counts, counts_query, total - len(rows), questions.unanswered),
+        evidence=_evidence(dump, whole, counts, counts_query, total - len(rows), questions.unanswered),
         reproduce=reproduce(config),
         surroundings=surroundings(questions, acts, seen.act, seen.other, seen.edge),
         guard=guard_story(questions, acts, seen.shown.row if seen.shown else None, seen.act),
@@ -343,7 +348,14 @@ def _idle(dump: Dump) -> bool:
     return bool(found and found[0])
 
 
-def _evidence(dump: Dump, counts: dict[str, int], query: int, cut: int, unanswered: list[str]) -> Evidence:
+def _whole(questions: Questions) -> bool:
+    """Is nothing missing before the last event?"""
+    return bool(questions.rows("SELECT complete AND NOT holes AS whole FROM _window")[0]["whole"])
+
+
+def _evidence(
+    dump: Dump, whole: bool, counts: dict[str, int], query: int, cut: int, unanswered: list[str]
+) -> Evidence:
     found = dump.evidence
     unknown = list(found.unknown)
     if found.bad_lines:
@@ -361,6 +373,7 @@ def _evidence(dump: Dump, counts: dict[str, int], query: int, cut: int, unanswer
         first_seq=found.first_seq,
         last_seq=found.last_seq,
         unknown=tuple(unknown),
+        whole=whole,
         checked=counts,
         query=query,
     )

@@ -17,8 +17,11 @@ from tracert_analysis.report.stories import BytesStory
 CODES = ("TR301", "TR302")
 
 OWNER = """
-SELECT holder, mode, life, from_seq, until_seq FROM holding
-WHERE page = $page AND life = $life ORDER BY until_seq DESC NULLS FIRST, from_seq DESC LIMIT 1"""
+SELECT h.holder, h.mode, h.life, h.from_seq, h.until_seq,
+    coalesce(h.from_seq = w.known_from, false) AS since_before
+FROM holding h, _window w
+WHERE h.page = $page AND h.life = $life
+ORDER BY h.until_seq DESC NULLS FIRST, h.from_seq DESC, h.rowid DESC LIMIT 1"""
 
 RELEASE = """
 SELECT p.unheld_seq, p.fence, p.free_seq, min(f.passed_seq) AS passed_seq
@@ -55,6 +58,8 @@ SELECT count(*) AS checked, count(*) FILTER (NOT right_) AS wrong FROM (
     FROM page_life p JOIN page_life g ON g.page = p.page AND g.life = $life
     LEFT JOIN fence f ON f.fence = p.fence
     WHERE p.page = $page AND p.life < $life
+    -- What nobody held when the history begins may have been retired behind a fence before it.
+    AND (p.alloc_seq IS NOT NULL OR p.unheld_seq > p.known_from)
     AND {UNTOLD.format(codes=listed(("TR202", *OWNER_CODES)))}
     GROUP BY p.life, p.free_seq, p.fence
 )"""

@@ -91,6 +91,8 @@ class Hold:
     life: int
     from_seq: int
     until_seq: int | None
+    since_before: bool = False
+    """It was held before the history already: `from_seq` is the keyframe that knew it."""
 
 
 @dataclass(frozen=True, slots=True)

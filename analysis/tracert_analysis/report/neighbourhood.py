@@ -105,11 +105,22 @@ def extent(questions: Questions, page: int, act: Act | None, other: Act | None) 
 
 
 def not_found(
-    page: int, life: int | None, at: int, holders: Told, lives: Told, kernels: tuple[Touched, ...], query: int
+    page: int,
+    life: int | None,
+    at: int,
+    holders: Told,
+    lives: Told,
+    kernels: tuple[Touched, ...],
+    query: int,
+    whole: bool,
 ) -> Iterator[Negative]:
-    """What might have explained something, was looked for up to seq `at`, and is not in the history."""
+    """What might have explained something, was looked for up to seq `at`, and is not in the history.
+
+    Of one that is not whole, none of it says more than that.
+    """
     if life is None:
         return
+    where = "" if whole else " in the recorded window"
     name = f"page {page}.{life}"
     held = {row["holder"] for row in holders.rows if row["life"] == life}
     if len(held) == 1:
@@ -123,8 +134,8 @@ def not_found(
     }
     streams = {stream for _, stream in writers}
     if not writers:
-        yield Negative(f"no write of {name} up to seq {at}", query)
+        yield Negative(f"no write of {name}{where}, up to seq {at}", query)
     elif len(streams) == 1:
-        yield Negative(f"no write of {name} on another stream than {streams.pop()}", query)
+        yield Negative(f"no write of {name} on another stream than {streams.pop()}{where}", query)
     if not any(found.life == life and found.mode == "read" for found in kernels):
-        yield Negative(f"no read of {name} up to seq {at}", query)
+        yield Negative(f"no read of {name}{where}, up to seq {at}", query)

@@ -10,8 +10,10 @@ from tracert_analysis.report.questions import Questions, Row, Told
 from tracert_analysis.report.stories import ByteRun, Extent, LastFacts, PageStory
 
 HOLDERS = """
-SELECT holder, mode, life, from_seq, until_seq FROM holding
-WHERE page = $page AND from_seq <= $at ORDER BY from_seq DESC, holder"""
+SELECT h.holder, h.mode, h.life, h.from_seq, h.until_seq,
+    coalesce(h.from_seq = w.known_from, false) AS since_before
+FROM holding h, _window w
+WHERE h.page = $page AND h.from_seq <= $at ORDER BY h.from_seq DESC, h.rowid"""
 
 LIVES = """
 SELECT life, owner, alloc_seq, retire_seq, free_seq FROM page_life
@@ -32,8 +34,14 @@ SELECT seq, mode, life FROM (
 ) QUALIFY row_number() OVER (PARTITION BY life ORDER BY seq DESC) <= 200 ORDER BY seq DESC LIMIT 2000"""
 
 LAST_FACTS = """
-SELECT life, state, holder, previous_holder, writer, writer_stream, writer_seq, writer_life, fence
+SELECT life, state, alloc_seq, holder, given_back, previous_holder,
+    writer, writer_stream, writer_seq, writer_life, fence
 FROM page_state WHERE page = $page LIMIT 1"""
+
+WINDOW = """
+SELECT first_seq, complete AND NOT holes AS whole FROM _window"""
+
+EARLIEST = "SELECT min(ordinal) AS ordinal FROM launch WHERE stream = $stream"
 
 FENCES_BEHIND = """
 SELECT fence, stream, ordinal, record_seq, wait_stream, wait_seq, passed_seq, true AS covers FROM fence
@@ -77,7 +85,12 @@ def page_story(questions: Questions, acts: Acts, page: int, at: int, why: str, a
     written = questions.ask(f"last writer of page {page}", WRITERS, page=page, before=before)
     touches = questions.rows(TOUCHES, page=page, at=at)
     writer = _writer(acts, written)
-    fence, fence_query = _fence(questions, acts, writer, reader, at)
+    window = questions.rows(WINDOW)[0]
+    needed = about.asked or not window["whole"] or writer is None
+    kept = _last_facts(questions, page) if needed else None
+    kept_writer = _kept_writer(questions, acts, kept, window["first_seq"]) if writer is None else None
+    wrote = writer.act if writer is not None else kept_writer
+    fence, fence_query = _fence(questions, acts, wrote, reader, at)
     life = lives.rows[-1]["life"] if lives.rows else None
     last, previous, also = owners(holders, lives, at)
     near, near_query = neighbours(questions, page, at, about.pages)
@@ -93,8 +106,9 @@ def page_story(questions: Questions, acts: Acts, page: int, at: int, why: str, a
         previous_owner=previous,
         also_held_by=also,
         last_writer=writer,
+        kept_writer=kept_writer,
         last_fence=fence,
-        needs_fence=reader is None or writer is None or reader.stream != writer.act.stream,
+        needs_fence=reader is None or wrote is None or reader.stream != wrote.stream,
         lives=tuple(_life(row, touches) for row in lives.rows),
         queries=(
             holders.query,
@@ -110,9 +124,9 @@ def page_story(questions: Questions, acts: Acts, page: int, at: int, why: str, a
         touched=kernels,
         neighbours=near,
         extent=_stale(runs) or _extent(questions, page, about),
-        not_found=tuple(not_found(page, life, at, holders, lives, kernels, kernels_query)),
+        not_found=tuple(not_found(page, life, at, holders, lives, kernels, kernels_query, window["whole"])),
         asked=about.asked,
-        last_facts=_last_facts(questions, page) if about.asked or not (last and writer) else None,
+        last_facts=kept or (None if last else _last_facts(questions, page)),
         occurs=bool(holders.rows or lives.rows or any(found.life for found in kernels)),
     )
 
@@ -161,7 +175,7 @@ def owners(holders: Told, lives: Told, at: int) -> tuple[Hold | None, Hold | Non
     which the history tells no holder counts with whom it was granted to.
     """
     held = [
-        Hold(row["holder"], row["mode"], row["life"], row["from_seq"], row["until_seq"])
+        Hold(row["holder"], row["mode"], row["life"], row["from_seq"], row["until_seq"], row["since_before"])
         for row in holders.rows
     ]
     told = {hold.life for hold in held}
@@ -186,19 +200,36 @@ def _writer(acts: Acts, written: Told) -> Write | None:
     return Write(acts.act(row), row["written_life"], row["first"], row["end"]) if row else None
 
 
+def _kept_writer(
+    questions: Questions, acts: Acts, kept: LastFacts | None, first_seq: int | None
+) -> Act | None:
+    """Who wrote the page last before the history, if that was the last write of all."""
+    if kept is None or not kept.writer_before(first_seq):
+        return None
+    assert kept.writer is not None
+    assert kept.writer_seq is not None
+    stream = kept.writer_stream
+    if stream is None:
+        return None
+    earliest = questions.rows(EARLIEST, stream=stream)[0]["ordinal"]
+    # Where the history has none of its launches, no fence of it stands behind a later one.
+    ordinal = earliest - 1 if earliest else 0
+    return Act(kept.writer, kept.writer_seq, "launch", "", stream, acts.stream_name(stream), ordinal)
+
+
 def _fence(
-    questions: Questions, acts: Acts, writer: Write | None, reader: Act | None, at: int
+    questions: Questions, acts: Acts, writer: Act | None, reader: Act | None, at: int
 ) -> tuple[FenceFact | None, int]:
     """The fence between writer and reader; without a reader, the first behind the writer that anyone saw."""
-    if writer is None or (reader is not None and reader.stream == writer.act.stream):
+    if writer is None or (reader is not None and reader.stream == writer.stream):
         return None, 0
     if reader is not None:
-        return acts.joining_fence(writer.act, reader.stream, at)
+        return acts.joining_fence(writer, reader.stream, at)
     told = questions.ask(
-        f"the first fence behind {writer.act.name}",
+        f"the first fence behind {writer.name}",
         FENCES_BEHIND,
-        stream=writer.act.stream,
-        ordinal=writer.act.ordinal,
+        stream=writer.stream,
+        ordinal=writer.ordinal,
         at=at,
     )
     return (FenceFact(**told.first) if told.first else None), told.query

@@ -8,6 +8,8 @@ from tracert_analysis.report.stories import Leftover
 
 LISTED = 8
 """Of long lists the first so many are printed; JSON has them all."""
+UNKNOWN = "not in the recorded window: before it, or never"
+"""What is told in the place of somebody or something, where the history is not whole."""
 
 
 def place(act: Act) -> str:
@@ -27,29 +29,33 @@ def named(holders: Sequence[str], names: Mapping[str, str]) -> str:
     return ", ".join(f"{holder} ({names[holder]})" if holder in names else holder for holder in holders)
 
 
-def hold(found: Hold | None, number: str, names: Mapping[str, str]) -> str:
-    """Who held something, and for how long."""
+def hold(found: Hold | None, number: str, names: Mapping[str, str], *, whole: bool) -> str:
+    """Who held something, and for how long; `whole` tells whether the history is."""
     if found is None:
-        return "none in the history"
-    until = f"to {found.until_seq}" if found.until_seq is not None else "on"
+        return "none in the history" if whole else UNKNOWN
     mode = f" for {found.mode}" if found.mode else ""
-    return f"{named([found.holder], names)}{mode}, {number} {found.life}, from seq {found.from_seq} {until}"
+    whose = f"{named([found.holder], names)}{mode}, {number} {found.life}"
+    if found.since_before:
+        until = f" to {found.until_seq}" if found.until_seq is not None else ""
+        return f"{whose}, since before the history (known from seq {found.from_seq}){until}"
+    until = f"to {found.until_seq}" if found.until_seq is not None else "on"
+    return f"{whose}, from seq {found.from_seq} {until}"
 
 
-def write(found: Write | None) -> str:
-    """Who wrote something."""
+def write(found: Write | None, *, whole: bool) -> str:
+    """Who wrote something; `whole` tells whether the history is."""
     if found is None:
-        return "none in the history"
+        return "none in the history" if whole else UNKNOWN
     known = found.first is not None and found.end is not None
     what = f", positions {positions(found.first or 0, found.end or 0)}" if known else ""
     life = f", life {found.life}" if found.life is not None else ""
     return f"{place(found.act)}{what}{life}, seq {found.act.seq}"
 
 
-def fence(found: FenceFact | None, act: Act | None) -> str:
-    """A fence, and whether it helps."""
+def fence(found: FenceFact | None, act: Act | None, *, whole: bool) -> str:
+    """A fence, and whether it helps; `whole` tells whether the history is."""
     if found is None:
-        return "none between the two streams before it"
+        return "none between the two streams before it" + ("" if whole else " in the recorded window")
     if found.wait_seq is not None:
         by = f"waited for by stream {found.wait_stream} at seq {found.wait_seq}"
     elif found.passed_seq is not None:
@@ -64,7 +70,7 @@ def fence(found: FenceFact | None, act: Act | None) -> str:
     return f"{text}; is older: it covers the stream up to number {found.ordinal}, not {act.ordinal}"
 
 
-def leftovers(entries: Sequence[Leftover], names: Mapping[str, str]) -> Iterator[str]:
+def leftovers(entries: Sequence[Leftover], names: Mapping[str, str], *, whole: bool) -> Iterator[str]:
     """Entries of a row before and after its publish; neighbours of which the same is known on one line."""
     lines = []
     for same, group in groupby(entries, key=lambda entry: (entry.left_in_pool, entry.left_page)):
@@ -73,12 +79,15 @@ def leftovers(entries: Sequence[Leftover], names: Mapping[str, str]) -> Iterator
         place = f"entry {first.index}" if first is last else f"entries {first.index} to {last.index}"
         meant = page_name(first.page, first.life) + (" ..." if first is not last else "")
         if same[0] is None:
-            lines.append(f"{place}: {meant} meant; no publish of the history put anything there before")
+            where = "history" if whole else "recorded window"
+            lines.append(f"{place}: {meant} meant; no publish of the {where} put anything there before")
         elif not same[0]:
             lines.append(f"{place}: {meant} meant; there was {first.left_page}, which is no page of the pool")
         else:
             holders = (first.left_holder or "nobody").split(", ")
             owner = f"now held by {named(holders, names)}"
+            if first.left_holder is None and not whole:
+                owner = "held by nobody that the recorded window knows"
             left = page_name(first.left_page, first.left_life)
             lines.append(f"{place}: {meant} meant; there was {left}, {owner}")
     yield from lines[:LISTED]

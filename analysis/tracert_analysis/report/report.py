@@ -206,6 +206,8 @@ class Evidence:
     last_seq: int | None
     unknown: tuple[str, ...]
     checked: dict[str, int] = field(default_factory=dict)
+    whole: bool = True
+    """Nothing is missing before the last event: what is not found did not happen."""
     query: int = 0
 
 
@@ -234,8 +236,6 @@ class Report:
     """None unless the verdict is about it."""
     content: BytesStory | None
     """None unless the verdict is about bytes."""
-    uncomputed: Uncomputed | None
-    """None unless these are valid positions that nobody computed."""
     lanes: tuple[Lane, ...]
     acquitted: tuple[Acquittal, ...]
     findings: tuple[Finding, ...]
@@ -258,6 +258,8 @@ class Report:
     """The launches around the act in question; None without one."""
     guard: GuardStory | None = None
     """None of a history that was recorded without guards."""
+    uncomputed: Uncomputed | None = None
+    """None unless the verdict is about valid positions that nobody computed."""
 
     @property
     def title(self) -> str:

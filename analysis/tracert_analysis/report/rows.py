@@ -8,16 +8,17 @@ from tracert_analysis.report.stories import Leftover, RowStory
 
 TENANTS = """
 WITH taken AS (
-    SELECT generation, request, seq FROM event WHERE kind = 'row_acquire' AND "row" = $row AND seq <= $at
+    SELECT generation, request, seq, false AS since_before FROM event
+    WHERE kind = 'row_acquire' AND "row" = $row AND seq <= $at
     UNION ALL
-    SELECT generation, request, min(seq) FROM event k
+    SELECT generation, request, min(seq), true FROM event k
     WHERE kind = 'keyframe_row' AND "row" = $row AND request > 0 AND seq <= $at
         AND NOT EXISTS (
             FROM event a WHERE a.kind = 'row_acquire' AND a."row" = $row AND a.generation = k.generation
         )
     GROUP BY generation, request
 )
-SELECT generation, request, seq AS from_seq,
+SELECT generation, request, seq AS from_seq, since_before,
     (SELECT min(g.seq) FROM event g
      WHERE g.kind = 'row_release' AND g."row" = $row AND g.generation = taken.generation) AS until_seq
 FROM taken ORDER BY seq DESC"""
@@ -107,7 +108,7 @@ def _owner(row: Row) -> str:
 
 
 def _tenant(row: Row) -> Hold:
-    return Hold(_owner(row), None, row["generation"], row["from_seq"], row["until_seq"])
+    return Hold(_owner(row), None, row["generation"], row["from_seq"], row["until_seq"], row["since_before"])
 
 
 def _lives(tenants: Told, published: Told, uses: list[Row]) -> tuple[Life, ...]:

@@ -167,8 +167,14 @@ class LastFacts:
 
     life: int | None
     state: str | None
+    alloc_seq: int | None
+    """Event that granted this life."""
     holder: str | None
+    """Who took it last: others that took it before may hold it still."""
+    given_back: bool | None
+    """That one gave it back."""
     previous_holder: str | None
+    """Who took it last in the life before."""
     writer: int | None
     """Number of the launch that wrote it last."""
     writer_stream: int | None
@@ -177,6 +183,10 @@ class LastFacts:
     fence: int | None
     """The fence behind which it was retired last."""
     query: int
+
+    def writer_before(self, seq: int | None) -> bool:
+        """Did the last write come before an event? False where that is not known."""
+        return seq is not None and self.writer is not None and (self.writer_seq or seq) < seq
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +202,7 @@ class PageStory:
     also_held_by: tuple[str, ...]
     """Who holds the page beside its owner."""
     last_writer: Write | None
+    """None where the history has none."""
     last_fence: FenceFact | None
     needs_fence: bool
     """False when the writer and the launch in question are on one stream."""
@@ -209,6 +220,8 @@ class PageStory:
     extent: Extent | None = None
     not_found: tuple[Negative, ...] = ()
     last_facts: LastFacts | None = None
+    kept_writer: Act | None = None
+    """Of these the writer, where it wrote before the history; its ordinal is the highest it can have."""
     doubt: str | None = None
     """What is not certain of the launch in question, where it may have found another page."""
     asked: bool = False

@@ -32,7 +32,7 @@ def span(lives: Sequence[Life], first: int, last: int) -> tuple[int, int]:
 
 def owner_of(life: Life) -> str:
     """Who a life was granted to, as the history calls it."""
-    return life.owner or "unknown"
+    return life.owner or ("granted before the history" if life.from_seq is None else "unknown")
 
 
 def draw(

@@ -12,7 +12,8 @@ def access(report: Report) -> Section:
     """Who did it, for whom, and against which earlier act."""
     title = "ACCESS THAT BREAKS THE RULE" if report.findings else "LAST LAUNCH TO START"
     doubtful = any(row.leftovers for row in report.rows)
-    facts = tuple(_access(report.access, doubtful)) if report.access is not None else ()
+    whole = report.evidence.whole
+    facts = tuple(_access(report.access, doubtful, whole)) if report.access is not None else ()
     return Section("access", title, (Facts(facts), *_around(report, facts)))
 
 
@@ -22,7 +23,7 @@ def host(report: Report) -> Section:
     return Section("host", "WHAT THE HOST DID", (Facts(facts), *_around(report, facts)))
 
 
-def _access(found: Access, doubtful: bool) -> Iterator[Fact]:
+def _access(found: Access, doubtful: bool, whole: bool) -> Iterator[Fact]:
     act = found.act
     if found.why:
         yield Fact("which", found.why)
@@ -37,7 +38,7 @@ def _access(found: Access, doubtful: bool) -> Iterator[Fact]:
     if found.other is not None:
         yield Fact("against", f"{place(found.other)}, {when(found.other)}")
         if found.other.stream != act.stream:
-            yield Fact("last fence", fence(found.fence, found.other), (found.fence_query,))
+            yield Fact("last fence", fence(found.fence, found.other, whole=whole), (found.fence_query,))
 
 
 def _host(found: HostAct) -> Iterator[Fact]:

@@ -27,12 +27,14 @@ def _facts(story: BytesStory, report: Report) -> Iterator[Fact]:
         yield Fact("not computed", uncomputed(left_out), (left_out.query,), "bad")
     zeros = left_out is not None and left_out.blank
     if not any(found.stale for found in story.runs) and story.clears is None and not zeros:
-        yield Fact("the rest", "nothing wrote or cleared it", (whose,), "bad")
+        where = "" if report.evidence.whole else " in the recorded window"
+        yield Fact("the rest", f"nothing wrote or cleared it{where}", (whose,), "bad")
     if story.owner is not None:
         writer = next((found.origin or found.writer for found in story.runs if found.stale), None)
         if writer is not None:
             yield Fact("their writer", f"{place(writer)}, seq {writer.seq}", (whose,))
-        yield Fact("their owner", hold(story.owner, "life", report.names), (owner,))
+        whole = report.evidence.whole
+        yield Fact("their owner", hold(story.owner, "life", report.names, whole=whole), (owner,))
     if story.ended_seq is not None:
         yield Fact("its end", _end(story, story.ended_seq), (end,))
     if story.clears is not None:

@@ -33,10 +33,15 @@ def _new(report: Report) -> Iterator[Fact]:
         yield Fact("more", f"{left} more: tracert sql DUMP 'FROM what_was_new({act.launch})'", (query,))
     yield Fact(
         "read it as",
-        "so many launches of its kernel before it had that: hints at a path that had not run, no causes",
+        f"so many launches of its kernel before it{_where(report)} had that: hints at a path that had not "
+        "run, no causes",
         (),
         "quiet",
     )
+
+
+def _where(report: Report) -> str:
+    return "" if report.evidence.whole else ", in the recorded window,"
 
 
 def _count(item: Novelty) -> str:

@@ -25,7 +25,7 @@ def _blocks(story: PageStory, report: Report) -> Iterator[Block]:
         str(story.page),
         story.lives,
         report,
-        lambda life: _touched(story, life.number, _short),
+        lambda life: _touched(story, life.number, _short, whole=report.evidence.whole),
     )
     around = tuple(neighbours.draw(story, report.names))
     if around:
@@ -46,23 +46,14 @@ def _facts(story: PageStory, report: Report) -> Iterator[Fact]:
         told = f"page {story.page} never occurs in the recorded window: nobody held it, no launch named it"
         clear = "" if story.last_writer is None else "; what cleared the whole arena wrote it"
         yield Fact("nothing", f"{told}{clear}", (lived,), "bad")
-        yield from _last_facts(story.last_facts, report)
+        yield from _last_facts(story.last_facts, report, asked=story.asked)
         return
     also = f"; also held by {named(story.also_held_by, report.names)}" if story.also_held_by else ""
-    yield Fact("last owner", f"{hold(story.last_owner, 'life', report.names)}{also}", (owners,))
-    first = story.previous_owner is None and story.life == 1
-    previous = "none: this is its first life" if first else hold(story.previous_owner, "life", report.names)
-    yield Fact("previous owner", previous)
-    yield Fact("last writer", write(story.last_writer), (written,))
-    writer = story.last_writer.act if story.last_writer else None
-    told = "none needed: writer and reader are on one stream" if writer else "none needed: nobody wrote it"
-    if writer and not writer.launch:
-        told = "none: only the host can wait for a writer that has no stream"
-    elif writer and story.needs_fence:
-        told = fence(story.last_fence, writer)
-        if story.last_fence is None and story.asked:
-            told = "none behind that write, which a stream waited for or the host saw pass"
-    yield Fact("last fence", told, (fenced,))
+    whole = report.evidence.whole
+    yield Fact("last owner", f"{hold(story.last_owner, 'life', report.names, whole=whole)}{also}", (owners,))
+    yield Fact("previous owner", _previous(story, report))
+    yield Fact("last writer", _writer(story, whole), (written,))
+    yield Fact("last fence", _fence(story, whole), (fenced,))
     if report.content is None or report.content.page != story.page:
         for number, found in enumerate(story.runs[:LISTED]):
             text = f"positions {positions(found.first, found.end)}: {run(found, report.names)}"
@@ -70,22 +61,62 @@ def _facts(story: PageStory, report: Report) -> Iterator[Fact]:
         if len(story.runs) > LISTED:
             yield Fact("", f"and {len(story.runs) - LISTED} more runs of positions")
     for number, life in enumerate(sorted({found.life for found in story.touched}, reverse=True)[:3]):
-        text = f"in {page_name(story.page, life)} {_touched(story, life, _times)}"
+        text = f"in {page_name(story.page, life)} {_touched(story, life, _times, whole=whole)}"
         yield Fact("touched" if number == 0 else "", text, (kernels,))
-    yield from _last_facts(story.last_facts, report)
+    yield from _last_facts(story.last_facts, report, asked=story.asked)
     for number, item in enumerate(story.not_found):
         yield Fact("not found" if number == 0 else "", item.text, (item.query,))
 
 
-def _last_facts(found: LastFacts | None, report: Report) -> Iterator[Fact]:
+def _previous(story: PageStory, report: Report) -> str:
+    """Who held the page before its owner; that nobody did where the history shows how it began."""
+    began = report.evidence.whole or any(
+        life.number == story.life and life.from_seq is not None for life in story.lives
+    )
+    if story.previous_owner is None and story.life == 1 and began:
+        return "none: this is its first life"
+    return hold(story.previous_owner, "life", report.names, whole=report.evidence.whole)
+
+
+def _writer(story: PageStory, whole: bool) -> str:
+    """Who wrote the page last: what lies before the history is known from the kept facts only."""
+    kept, facts = story.kept_writer, story.last_facts
+    if kept is None or facts is None:
+        return write(story.last_writer, whole=whole)
+    by = f"launch {kept.launch} (stream {kept.stream} {kept.stream_name})"
+    return f"before the history: {by}, life {facts.writer_life}, seq {kept.seq}, by the kept facts"
+
+
+def _fence(story: PageStory, whole: bool) -> str:
+    """The fence behind the last write, or between it and the launch in question."""
+    writer = story.last_writer.act if story.last_writer else story.kept_writer
+    where = "" if whole else " in the recorded window"
+    if writer is None:
+        return "none needed: nobody wrote it" if whole else "not known: no write of it in the recorded window"
+    if not writer.launch:
+        return "none: only the host can wait for a writer that has no stream"
+    if not story.needs_fence:
+        return "none needed: writer and reader are on one stream"
+    if story.last_fence is None and story.asked:
+        return f"none behind that write{where}, which a stream waited for or the host saw pass"
+    told = fence(story.last_fence, writer, whole=whole)
+    first = story.asked and story.kept_writer is not None
+    return f"{told}; the first that the recorded window has" if first else told
+
+
+def _last_facts(found: LastFacts | None, report: Report, *, asked: bool) -> Iterator[Fact]:
+    """What the runtime kept: as of the end, whatever the rest is told as of."""
     if found is None:
         return
-    holder = named([found.holder], report.names) if found.holder else "nobody"
-    before = (
-        f", before that by {named([found.previous_holder], report.names)}" if found.previous_holder else ""
-    )
-    state = f"life {found.life}, {found.state or 'state unknown'}, held last by {holder}{before}"
-    writer = "written by nobody"
+    holder = f"taken last by {named([found.holder], report.names)}" if found.holder else "taken by nobody"
+    if found.holder and found.given_back:
+        holder += ", which gave it back"
+    if found.previous_holder:
+        holder += f", its life before by {named([found.previous_holder], report.names)}"
+    granted = f", granted at seq {found.alloc_seq}" if found.alloc_seq is not None else ""
+    when = "" if asked else "at the end: "
+    state = f"{when}life {found.life}{granted}, {found.state or 'state unknown'}, {holder}"
+    writer = "never written"
     if found.writer is not None:
         place = f"launch {found.writer} on stream {found.writer_stream} at seq {found.writer_seq}"
         writer = f"written last by {place}, in life {found.writer_life}"
@@ -93,14 +124,15 @@ def _last_facts(found: LastFacts | None, report: Report) -> Iterator[Fact]:
     yield Fact("kept facts", f"{state}; {writer}{fence}", (found.query,))
 
 
-def _touched(story: PageStory, life: int, worded: Callable[[Touched], str]) -> str:
+def _touched(story: PageStory, life: int, worded: Callable[[Touched], str], *, whole: bool) -> str:
     def listed(mode: str) -> str:
         items = [found for found in story.touched if found.life == life and found.mode == mode]
         more = f" and {len(items) - LISTED} more kernels" if len(items) > LISTED else ""
         return ", ".join(map(worded, items[:LISTED])) + more
 
     wrote, read = listed("write"), listed("read")
-    return f"written by {wrote or 'nobody'}; read by {read or 'nobody'}"
+    nobody = "nobody" if whole else "nobody in the recorded window"
+    return f"written by {wrote or nobody}; read by {read or nobody}"
 
 
 def _times(found: Touched) -> str:

@@ -53,16 +53,17 @@ def _times(life: Life) -> str:
 
 def _facts(story: RowStory, report: Report) -> Iterator[Fact]:
     owners, writers, left = (*story.queries[:3], 0, 0, 0)[:3]
-    yield Fact("last owner", hold(story.last_owner, "generation", report.names), (owners,))
-    yield Fact("previous owner", hold(story.previous_owner, "generation", report.names))
-    yield Fact("last writer", write(story.last_writer), (writers,))
-    yield Fact("before that", write(story.previous_writer))
+    whole = report.evidence.whole
+    yield Fact("last owner", hold(story.last_owner, "generation", report.names, whole=whole), (owners,))
+    yield Fact("previous owner", hold(story.previous_owner, "generation", report.names, whole=whole))
+    yield Fact("last writer", write(story.last_writer, whole=whole), (writers,))
+    yield Fact("before that", write(story.previous_writer, whole=whole))
     writer = story.last_writer.act if story.last_writer else None
-    yield Fact("last fence", fence(story.last_fence, writer))
+    yield Fact("last fence", fence(story.last_fence, writer, whole=whole))
     yield from _published(story)
     if story.leftovers:
         yield Fact("too early", "until the publish has executed, the row holds:", (left,), "bad")
-        for line in leftovers(story.leftovers, report.names):
+        for line in leftovers(story.leftovers, report.names, whole=whole):
             yield Fact("", line)
 
 

@@ -23,7 +23,7 @@ def _facts(report: Report) -> Iterator[Fact]:
     if found.repetition is not None:
         yield from _repetition(found, found.repetition)
     if found.missing_edge is not None:
-        yield from _edge(found.missing_edge)
+        yield from _edge(found.missing_edge, report.evidence.whole)
         again = found.repetition.missing_edge if found.repetition is not None else None
         if again is not None:
             yield Fact(
@@ -64,14 +64,16 @@ def _error(error: ErrorFact) -> Iterator[Fact]:
         yield Fact("", ", ".join(f"{name}={value}" for name, value in error.detail.items()))
 
 
-def _edge(edge: Edge) -> Iterator[Fact]:
+def _edge(edge: Edge, whole: bool) -> Iterator[Fact]:
     earlier, later = edge.earlier, edge.later
     yield Fact("missing edge", f"{place(earlier)} -> {place(later)}", (), "bad")
     between = f"after {earlier.name}, before {later.name}"
     yield Fact("missing call", f"{edge.call}   {between}", (), "good")
     name = earlier.stream_name
-    known = (
-        f"{name} up to number {edge.reaches}, not {earlier.ordinal}" if edge.reaches else f"nothing on {name}"
-    )
+    known = f"nothing on {name}"
+    if edge.reaches:
+        known = f"{name} up to number {edge.reaches}, not {earlier.ordinal}"
+    elif not whole:
+        known = f"nothing on {name} that the recorded window has; what lies before it is not known"
     if earlier.launch:
         yield Fact("known order", f"{later.name} is ordered after {known}", (edge.query,))

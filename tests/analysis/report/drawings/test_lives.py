@@ -47,7 +47,7 @@ def test_a_life_without_a_known_start_begins_at_the_left() -> None:
     assert "| 2000" in head
     assert "1000 |" in head
     assert bar(line) == "=" * WIDTH
-    assert line.endswith("| unknown")
+    assert line.endswith("| granted before the history")
 
 
 def test_no_lives_draw_nothing() -> None:
