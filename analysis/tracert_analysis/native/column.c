@@ -22,9 +22,9 @@ Column *column_new(const char *name, const char *key, Type type, int children) {
     return NULL;
 }
 
-/* Makes room for `size` bytes, new ones zero. */
+/* Makes room for `size` bytes, new ones zero; there is a buffer then, even for none. */
 int ensure(Buffer *buffer, size_t size) {
-    if (size <= buffer->room)
+    if (buffer->data && size <= buffer->room)
         return 1;
     size_t room = buffer->room ? buffer->room : 64;
     while (room < size)
