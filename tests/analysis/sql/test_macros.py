@@ -154,16 +154,18 @@ def test_missing_edge_needs_an_order_to_miss() -> None:
 
 
 def test_missing_edge_of_an_overwritten_row() -> None:
-    """From the launch that follows the row to the publish that overwrites it."""
+    """From the launch that follows the row to the publish that overwrites it, which is the one to be moved."""
     history = History()
     pages = history.alloc([5], "request:1")
     history.acquire(0, 1, 1)
     history.publish(COMPUTE, 0, 1, pages)
     launch = history.forward(COMPUTE, use(0, 1, 0, 1))
     publish = history.publish(TRANSFER, 0, 1, [(0x7FFFFFFF, 0)])
-    assert [
-        (launch.launch, publish.launch, "fence = device.record(compute); device.wait(transfer, fence)")
-    ] == rows(history, 'SELECT from_launch, to_launch, "call" FROM missing_edge(1)')
+    call = "fence = device.record(compute); device.wait(transfer, fence)"
+    other = "device.launch(compute, copy_row, ...)"
+    assert [(launch.launch, publish.launch, call, other)] == rows(
+        history, 'SELECT from_launch, to_launch, "call", alternative FROM missing_edge(1)'
+    )
 
 
 def test_missing_edge_of_a_hit() -> None:

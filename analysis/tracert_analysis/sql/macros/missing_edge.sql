@@ -10,7 +10,8 @@
 -- * to_name: Name of that stream, or of the writer.
 -- * to_seq: Its event.
 -- * call: The call that orders them, anywhere between the two events.
--- * alternative: Another way: the earlier launch on the stream of the later one.
+-- * alternative: Another way: the earlier launch on the stream of the later one; the later one on that of the earlier
+--   where only the earlier is a computation, which is harder to move.
 CREATE MACRO missing_edge(finding) AS TABLE
 WITH
     -- No name here stands in the way of a column that is given for the finding.
@@ -25,9 +26,12 @@ SELECT
             || CASE WHEN late.launch IS NULL THEN 'device.sync(fence)'
                 ELSE 'device.wait(' || _variable(to_name.name) || ', fence)' END
     END AS call,
-    CASE WHEN early.launch IS NOT NULL AND late.launch IS NOT NULL THEN
-        'device.launch(' || _variable(to_name.name) || ', ' || coalesce(early.kernel, '...') || ', ...)' END
-        AS alternative
+    CASE
+        WHEN early.launch IS NULL OR late.launch IS NULL THEN NULL
+        WHEN early.kind = 'launch' AND late.kind <> 'launch'
+            THEN 'device.launch(' || _variable(from_name.name) || ', ' || coalesce(late.kernel, '...') || ', ...)'
+        ELSE 'device.launch(' || _variable(to_name.name) || ', ' || coalesce(early.kernel, '...') || ', ...)'
+    END AS alternative
 FROM _asked AS a
 JOIN finding AS f ON f.finding = a._finding
 JOIN _act AS early
