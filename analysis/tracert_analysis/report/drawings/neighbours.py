@@ -6,7 +6,7 @@
                    ^^^^^^^^^^^^^^^  positions 1 to 15: state rows of snapshot 4
       page 10    free, request:3 held it last
 
-`k` keys and values, `r` rows of a snapshot, `0` zeros, `h` from the host tier, `.` nobody wrote.
+`k` keys and values, `r` rows of a snapshot, `0` zeros, `h` from the host tier, `.` no writer known.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -96,7 +96,7 @@ def figure(story: PageStory, names: Mapping[str, str]) -> Figure | None:
                 # What happened to the positions has a line of its own.
                 top += STEP - 4
         top += STEP
-    boxes = {"held": "held; keys and values", "free": "free; nobody wrote them"}
+    boxes = {"held": "held; keys and values", "free": "free; no writer known"}
     if any(found.state == "retired" for found in story.neighbours):
         boxes["retired"] = "retired"
     contents = {run.content for run in story.runs}
@@ -113,7 +113,7 @@ def _bar(story: PageStory, x: float, top: float) -> Iterator[Shape]:
     if not size:
         return
     one = BAR / size
-    yield Box(x, top, BAR, 14, "free", "nobody wrote these positions")
+    yield Box(x, top, BAR, 14, "free", "no writer of these positions is known")
     for run in story.runs:
         about = f"positions {positions(run.first, run.end)}: {run.content}"
         yield Box(

@@ -36,7 +36,7 @@ def _wrong(story: GuardStory) -> Iterator[tuple[int, str]]:
     """How many rows of launches, and what kernels saw in them."""
     yield story.differing, "what the history does not say should be there"
     if not story.differing:
-        yield story.unpublished, "an entry in which nothing had been published"
+        yield story.unpublished, "an entry in which nothing is known to have been published"
     yield story.unmeant, "an entry that had been published, though the host had not meant it"
     yield story.longer, "more entries than the launch was to follow"
     yield story.shorter, "fewer entries than the launch was to follow"
@@ -90,7 +90,7 @@ def _grouped(entries: tuple[GuardedEntry, ...]) -> Iterator[str]:
         if first.page == 0:
             what = "0, which is nobody's page"
         if first.published_page is None:
-            meant = "nothing had been published there"
+            meant = "nothing is known to have been published there"
         else:
             meant = f"{page_name(first.published_page, first.published_life)} had been published there"
             meant += " ..." if first is not last else ""

@@ -33,7 +33,7 @@ def _blocks(story: PageStory, report: Report) -> Iterator[Block]:
             f"pages around page {story.page}, who holds each, what its positions hold, and those in question",
             around,
             neighbours.figure(story, report.names),
-            "k keys and values, r rows of a snapshot, 0 zeros, h of the host tier, . nobody's, ^ in question",
+            "k keys and values, r rows of a snapshot, 0 zeros, h of the host tier, . unknown, ^ in question",
         )
 
 

@@ -27,7 +27,8 @@ SELECT
     || CASE m.entries WHEN 1 THEN '1 entry' ELSE coalesce(m.entries, 0) || ' entries' END || ' there'
     || CASE WHEN m.last_index > b.index THEN ', and not that one: ' ELSE ': ' END
     || CASE
-        WHEN c.page IS NULL THEN 'nothing was ever published in it'
+        WHEN c.page IS NULL AND w.complete THEN 'nothing was ever published in it'
+        WHEN c.page IS NULL THEN 'nothing is known to have been published in it'
         WHEN c.page < 0 OR c.page >= w.kv_pages THEN 'it names ' || c.page || ', which is no page of the pool'
         ELSE 'it names page ' || c.page || '.' || c.life
     END

@@ -6,11 +6,11 @@ CREATE TABLE page_state (
     life UINTEGER,
     -- free, held or retired.
     state VARCHAR,
-    -- Who holds it, or held it last.
+    -- Who took it last: it holds it, unless `given_back`; others that took it before may hold it still.
     holder VARCHAR,
     -- That holder gave it back.
     given_back BOOLEAN,
-    -- Who held it before.
+    -- Who took it last in the life before.
     previous_holder VARCHAR,
     -- Event that granted this life.
     alloc_seq UBIGINT,
