@@ -48,6 +48,7 @@ ACCESS = (
     "_other_tenant",
     "_unexplained",
     "_hit",
+    "_slot",
     "prefix_hit",
     "finding",
     "_last",
@@ -104,7 +105,10 @@ NEEDS: dict[str, str | tuple[str, ...]] = {
     "_hit_read": "FROM _hit",
     "_hit_open": "FROM _hit_read",
     "_hit_gap": "FROM _hit_open",
-    "TR101": "FROM _near",
+    "_slot_use": ("offload", "load"),
+    "_slot_race": "FROM _slot_use",
+    "_misloaded": "FROM _slot_use WHERE kind = 'load'",
+    "TR101": "SELECT 1 FROM _near UNION ALL SELECT 1 FROM _slot_race WHERE kind = 'load'",
     "TR102": "FROM _unordered_publish",
     "TR103": ("stage",),
     "TR104": """
@@ -116,6 +120,8 @@ NEEDS: dict[str, str | tuple[str, ...]] = {
     # Beside those of loose launches there is the clear of the whole arena, which counts as no extent.
     "TR202": """
         SELECT 1 FROM _loose
+        UNION ALL
+        SELECT 1 FROM _slot_race WHERE kind = 'offload'
         UNION ALL
         SELECT 1 FROM _told_launch AS e JOIN _act AS l ON l.seq > e.seq AND l.stream <> e.stream
         WHERE e.kind = 'clear' AND e.all AND l.clock[e.stream + 1] < e.ordinal
@@ -141,7 +147,7 @@ NEEDS: dict[str, str | tuple[str, ...]] = {
     """,
     "TR402": "SELECT 1 FROM _touch UNION ALL SELECT 1 FROM _unpublished UNION ALL SELECT 1 FROM _guarded",
     "TR403": "FROM _past_row",
-    "TR501": ("match",),
+    "TR501": ("match", "load"),
     "TR502": "FROM _hit_read",
     "TR503": "FROM _hit",
     "TR601": ("verify",),

@@ -113,6 +113,7 @@ class Provenance:
         blank[_CARRIED] = _CLEAN
         if not complete:
             blank[_WRITER] = blank[_ORIGIN] = UNKNOWN
+        self._complete = complete
         self._blank = blank
         self._size = page_size
         self._cells: dict[int, Cells] = {}
@@ -137,8 +138,10 @@ class Provenance:
             elif isinstance(act, Offload):
                 self._slots[act.slot] = self._carried(act.page, act.life, 0, self._size)
             else:
-                untold = np.full(self._size, UNKNOWN, np.int32), np.full(self._size, _UNTOLD, np.int32)
-                moved = self._slots.get(act.slot, untold)
+                # Of a slot that nothing was offloaded to: nobody's bytes, or what was before the history.
+                origin, status = (NEVER, _UNWRITTEN) if self._complete else (UNKNOWN, _UNTOLD)
+                empty = np.full(self._size, origin, np.int32), np.full(self._size, status, np.int32)
+                moved = self._slots.get(act.slot, empty)
                 self._put(Write(act.seq, act.page, act.life, 0, self._size, "host"), *moved)
 
     def blemishes(self, page: int, life: int, reads: Reads) -> list[Blemish]:

@@ -61,9 +61,9 @@ class ByteOracle:
             for slot, page, life in event["entries"]:
                 self.slots[slot] = self._taken(page, life, 0, self.size)
         elif kind == "load":
-            unknown = [Byte(0, None, wrong="unknown")] * self.size
+            empty = [NOBODY] * self.size
             for slot, page, life in event["entries"]:
-                self.pages[page] = [byte._replace(life=life) for byte in self.slots.get(slot, unknown)]
+                self.pages[page] = [byte._replace(life=life) for byte in self.slots.get(slot, empty)]
         elif kind == "launch":
             self._launch(event)
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.analysis.history import History, use
+from tests.analysis.history import History, Launched, use
 
 Read = Callable[[History], list[dict[str, Any]]]
 COMPUTE, TRANSFER, OTHER = 1, 2, 3
@@ -152,3 +152,48 @@ def test_lives_are_apart(history: History, told: Read) -> None:
     history.alloc([5], "request:2")
     history.forward(TRANSFER, writes=[[5, 2, 0, 4]])
     assert ["TR202"] == [found["code"] for found in told(history)]
+
+
+def offloaded(history: History, stream: int, order: Callable[[History], object]) -> tuple[Launched, Launched]:
+    """A page goes to slot 0 on compute, and comes back into another on `stream`, with `order` in between."""
+    (page,) = history.alloc([5], "request:1")
+    history.forward(COMPUTE, writes=[[*page, 0, 4]])
+    filled = history.moved("offload", COMPUTE, [(0, *page)])
+    order(history)
+    (target,) = history.alloc([6], "request:2")
+    return filled, history.moved("load", stream, [(0, *target)])
+
+
+def test_a_load_that_nothing_orders_after_what_fills_its_slot(history: History, told: Read) -> None:
+    """The page has what the slot had before, or half of what it gets."""
+    filled, load = offloaded(history, TRANSFER, lambda _: None)
+    history.moved("load", TRANSFER, [(0, *history.alloc([7], "request:3")[0])])
+    (finding,) = (one for one in told(history) if one["code"] == "TR101")
+    assert {
+        "seq": load.seq,
+        "confidence": "proven",
+        "sentence": (
+            f"launch {load.launch} (load_pages) on transfer loads slot 0 of the host tier into page 6.1, and "
+            f"nothing orders it after launch {filled.launch} (offload_pages) on compute, which fills the slot"
+        ),
+        "resource_kind": "page",
+        "resource_id": 6,
+        "life": 1,
+        "request": 2,
+        "launch": load.launch,
+        "other_launch": filled.launch,
+    }.items() <= finding.items()
+
+
+@pytest.mark.parametrize("how", ["stream", "fence", "host", "another slot"])
+def test_a_load_behind_what_fills_its_slot_is_sound(history: History, told: Read, how: str) -> None:
+    """On the same stream, behind a fence, once the host knows; and of a slot that was filled before."""
+    if how == "another slot":
+        history.moved("offload", TRANSFER, [(1, *history.alloc([8], "request:1")[0])])
+        history.moved("offload", COMPUTE, [(0, *history.alloc([9], "request:1")[0])])
+        history.moved("load", TRANSFER, [(1, *history.alloc([7], "request:3")[0])])
+    orders: dict[str, Callable[[History], object]] = {
+        "fence": lambda on: on.order(COMPUTE, TRANSFER), "host": lambda on: on.sync(COMPUTE)
+    }  # fmt: skip
+    offloaded(history, TRANSFER if how in orders else COMPUTE, orders.get(how, lambda _: None))
+    assert [] == told(history)

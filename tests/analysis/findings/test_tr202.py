@@ -169,3 +169,54 @@ def test_missing_edge_of_a_reuse(history: History, tmp_path: Path) -> None:
     assert [expected] == history.read(tmp_path).connection.execute(
         'SELECT from_launch, from_seq, to_launch, to_seq, "call" FROM missing_edge(1)'
     ).fetchall()
+
+
+def refilled(history: History, order: Callable[[History], object]) -> tuple[Launched, Launched]:
+    """Slot 0 is loaded into page 6 on transfer, and filled anew on compute, with `order` in between."""
+    first, second = history.alloc([5, 7], "request:1")
+    history.forward(COMPUTE, writes=[[*first, 0, 4], [*second, 0, 4]])
+    history.moved("offload", COMPUTE, [(0, *first)])
+    history.order(COMPUTE, TRANSFER)
+    (target,) = history.alloc([6], "request:2")
+    load = history.moved("load", TRANSFER, [(0, *target)])
+    order(history)
+    return load, history.moved("offload", COMPUTE, [(0, *second)])
+
+
+def test_a_slot_that_is_filled_anew_while_it_is_loaded(history: History, told: Read) -> None:
+    """The load may bring what was offloaded after it."""
+    load, offload = refilled(history, lambda _: None)
+    (finding,) = told(history)
+    assert {
+        "code": "TR202",
+        "seq": offload.seq,
+        "confidence": "proven",
+        "sentence": (
+            f"launch {offload.launch} (offload_pages) on compute fills slot 0 of the host tier anew, and "
+            f"nothing orders it after launch {load.launch} (load_pages) on transfer, which loads the slot "
+            "into page 6.1"
+        ),
+        "resource_id": 6,
+        "life": 1,
+        "request": 2,
+        "other_launch": load.launch,
+    }.items() <= finding.items()
+
+
+def test_a_slot_that_two_streams_fill(history: History, told: Read) -> None:
+    """What it has in the end is luck."""
+    first, second = history.alloc([5, 7], "request:1")
+    history.sync()
+    early = history.moved("offload", COMPUTE, [(0, *first)])
+    late = history.moved("offload", TRANSFER, [(0, *second), (1, *first)])
+    (finding,) = told(history)
+    assert (late.seq, early.launch, 7) == tuple(
+        finding[name] for name in ("seq", "other_launch", "resource_id")
+    )
+    assert finding["sentence"].endswith("(offload_pages) on compute, which fills it, too")
+
+
+def test_a_slot_that_is_filled_anew_in_order(history: History, told: Read) -> None:
+    """Behind a fence of the stream that loads."""
+    refilled(history, lambda on: on.order(TRANSFER, COMPUTE))
+    assert [] == told(history)

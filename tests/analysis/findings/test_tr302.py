@@ -109,3 +109,43 @@ def test_explicit_reads_count(history: History, told: Read) -> None:
     (finding,) = told(history)
     assert ("TR302", launch.seq) == (finding["code"], finding["seq"])
     assert "covers positions 2 to 3 of page 9.1" in finding["sentence"]
+
+
+def loaded(history: History, *, offloaded: bool) -> tuple[Launched, Launched]:
+    """Request 2 goes on behind a page from slot 5, to which another page was offloaded, or nothing."""
+    if offloaded:
+        (page,) = history.alloc([3], "request:1")
+        history.forward(COMPUTE, writes=[[*page, 0, 4]])
+        history.moved("offload", COMPUTE, [(5, *page)])
+    pages = history.alloc([9, 4], "request:2")
+    load = history.moved("load", COMPUTE, [(5, *pages[0])])
+    history.acquire(0, 1, 2)
+    history.publish(COMPUTE, 0, 1, pages)
+    return load, history.forward(COMPUTE, use(0, 1, 4, 5))
+
+
+def test_a_load_of_a_slot_that_nothing_was_offloaded_to(history: History, told: Read) -> None:
+    """What the host's memory happens to hold comes into the page, and is read."""
+    load, launch = loaded(history, offloaded=False)
+    (finding,) = told(history)
+    assert ("TR302", "proven", launch.seq, 9, load.launch) == tuple(
+        finding[name] for name in ("code", "confidence", "seq", "resource_id", "other_launch")
+    )
+    assert finding["sentence"].endswith(
+        f"covers positions 0 to 3 of page 9.1 of request 2, which launch {load.launch} (load_pages) on "
+        "compute loaded from slot 5 of the host tier, to which nothing had been offloaded"
+    )
+
+
+def test_a_load_of_a_slot_that_a_page_was_offloaded_to(history: History, told: Read) -> None:
+    """It was written, by somebody: whose bytes these are is another rule's."""
+    loaded(history, offloaded=True)
+    assert [] == told(history)
+
+
+def test_what_a_slot_had_before_the_history_is_not_known(told: Read) -> None:
+    """The offload may lie there."""
+    history = History(first_seq=100)
+    history.keyframe([{"page": 0, "life": 1, "state": "held", "holders": ["reserved:0/write"]}])
+    loaded(history, offloaded=False)
+    assert [] == told(history)

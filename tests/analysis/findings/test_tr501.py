@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.analysis.history import History, Page
+from tests.analysis.history import History, Launched, Page
 
 Read = Callable[[History], list[dict[str, Any]]]
 COMPUTE, TRANSFER = 1, 2
@@ -121,3 +121,81 @@ def test_suspected_where_events_are_missing(history: History, told: Read) -> Non
     match(history, cached(history), digest=OTHER)
     history.header["ring"] |= {"torn": 1}
     assert ["suspected"] == [found["confidence"] for found in told(history)]
+
+
+def through_the_host(
+    history: History, wanted: str, *, identity: int = 7, again: bool = False, written: bool = False
+) -> Launched:
+    """Prefix 1 goes to slot 3; after prefix 2, with `again`. It comes back for request 2, as `wanted`."""
+    if again:
+        other = cached(history, digest=OTHER, node=2)
+        history.event("evict", node=2, pages=[list(page) for page in other])
+        history.moved("offload", COMPUTE, [(3, *other[0])])
+    (page,) = cached(history)
+    history.event("evict", node=1, pages=[list(page)])
+    history.moved("offload", COMPUTE, [(3, *page)])
+    (target,) = history.alloc([9], "request:2")
+    load = history.moved("load", COMPUTE, [(3, *target)])
+    if written:
+        history.forward(COMPUTE, writes=[[*target, 0, 4]])
+    history.hold([target], "prefix:3")
+    history.event("insert", node=3, digest=wanted, parent=0, identity=identity, pages=[list(target)])
+    return load
+
+
+def test_a_slot_that_was_filled_anew_is_loaded_for_its_former_prefix(history: History, told: Read) -> None:
+    """It was found by the name of what it had before: keys and values of other tokens come back."""
+    load = through_the_host(history, OTHER, again=True)
+    (finding,) = told(history)
+    seqs = {event["kind"]: event["seq"] for event in history.events}
+    assert {
+        "code": "TR501",
+        "seq": load.seq,
+        "confidence": "proven",
+        "sentence": (
+            f"launch {load.launch} (load_pages) on compute loads slot 3 of the host tier into page 9.1 of "
+            f"request 2, which is cached as prefix 3 from event {seqs['insert']} on; but the slot has prefix "
+            f"1, offloaded from page 5.1 by launch {load.launch - 1} (offload_pages) on compute: other "
+            f"tokens; what was wanted had been offloaded there at event {history.events[7]['seq']}"
+        ),
+        "resource_kind": "page",
+        "resource_id": 9,
+        "life": 1,
+        "request": 2,
+        "launch": load.launch,
+        "other_launch": load.launch - 1,
+        "other_seq": seqs["offload"],
+    }.items() <= finding.items()
+    assert "offload" == history.events[7]["kind"]
+
+
+def test_a_slot_is_loaded_for_another_identity(history: History, told: Read) -> None:
+    """The tier keeps pages by their tokens alone."""
+    through_the_host(history, OWN, identity=8)
+    (finding,) = told(history)
+    assert finding["sentence"].endswith("on compute, for another model, adapter, salt or weights epoch")
+
+
+@pytest.mark.parametrize("again", [False, True])
+@pytest.mark.parametrize("written", [False, True])
+def test_what_was_offloaded_comes_back(history: History, told: Read, again: bool, written: bool) -> None:
+    """As what it was, or written by then with what it is cached as."""
+    through_the_host(history, "c" * 16 if written else OWN, again=again, written=written)
+    assert [] == told(history)
+
+
+def test_only_the_last_page_of_a_node_has_its_digest(history: History, told: Read) -> None:
+    """Of those before it no digest is known: until the ones behind them have left the node."""
+    pages = history.alloc([5, 6, 7], "prefix:1")
+    history.event("insert", node=1, digest=OWN, parent=0, identity=7, pages=[list(page) for page in pages])
+    history.event("evict", node=1, pages=[list(page) for page in pages[1:]])
+    history.event("insert", node=1, digest=OTHER, parent=0, identity=7, pages=[])
+    history.event("evict", node=1, pages=[list(pages[0])])
+    history.moved("offload", COMPUTE, [(slot, *page) for slot, page in enumerate(pages)])
+    back = history.alloc([11, 12, 13], "request:2")
+    load = history.moved("load", COMPUTE, [(slot, *page) for slot, page in enumerate(back)])
+    for node, digest, page in zip([2, 3, 4], ["c" * 16, "d" * 16, OWN], back, strict=True):
+        history.event("insert", node=node, digest=digest, parent=node - 1, identity=7, pages=[list(page)])
+    (finding,) = told(history)
+    assert (load.seq, 11) == (finding["seq"], finding["resource_id"])
+    assert "but the slot has prefix 1, offloaded from page 5.1" in finding["sentence"]

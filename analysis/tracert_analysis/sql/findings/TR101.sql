@@ -3,7 +3,7 @@ WITH
     broken AS (
         SELECT
             y.page, y.life, y.seq, x.seq AS other_seq, x.mode AS other_mode, y.mode, y.row, y.generation,
-            greatest(x.first, y.first) AS first, least(x.end, y.end) AS "end"
+            greatest(x.first, y.first) AS first, least(x.end, y.end) AS "end", NULL AS request, NULL AS slot
         FROM _loose AS o
         JOIN _near AS y ON o.seq = y.seq
         JOIN _act AS l ON y.seq = l.seq
@@ -13,6 +13,10 @@ WITH
         -- Clears have a rule of their own, TR104.
         WHERE l.clock[x.stream + 1] < x.ordinal AND NOT x.clears AND NOT y.clears
         QUALIFY row_number() OVER (PARTITION BY y.page, y.life ORDER BY y.seq, x.seq DESC) = 1
+        UNION ALL
+        -- So are the copy that fills a slot of the host tier, and the one that brings it back.
+        SELECT page, life, seq, other_seq, 'write', 'read', NULL, NULL, NULL, NULL, request, slot
+        FROM _slot_race WHERE kind = 'load'
     )
 SELECT
     'TR101' AS code,
@@ -24,21 +28,23 @@ SELECT
         w.holes
     ) AS confidence,
     _launch_named(late.launch, late.kernel, late_name.name)
-    || CASE b.mode WHEN 'write' THEN ' writes' ELSE ' reads' END
-    || CASE
-        WHEN b.end - b.first = 1 THEN ' position ' || b.first
-        ELSE ' positions ' || b.first || ' to ' || (b.end - 1)
-    END
-    || ' of page ' || b.page || '.' || b.life || ', and nothing orders it after '
+    || CASE WHEN b.slot IS NOT NULL THEN ' loads slot ' || b.slot || ' of the host tier into'
+        ELSE CASE b.mode WHEN 'write' THEN ' writes' ELSE ' reads' END
+            || CASE
+                WHEN b.end - b.first = 1 THEN ' position ' || b.first
+                ELSE ' positions ' || b.first || ' to ' || (b.end - 1)
+            END || ' of' END
+    || ' page ' || b.page || '.' || b.life || ', and nothing orders it after '
     || _launch_named(early.launch, early.kernel, early_name.name)
-    || CASE b.other_mode WHEN 'write' THEN ', which writes ' ELSE ', which reads ' END
-    || CASE WHEN b.end - b.first = 1 THEN 'it' ELSE 'them' END AS sentence,
+    || CASE WHEN b.slot IS NOT NULL THEN ', which fills the slot'
+        ELSE CASE b.other_mode WHEN 'write' THEN ', which writes ' ELSE ', which reads ' END
+            || CASE WHEN b.end - b.first = 1 THEN 'it' ELSE 'them' END END AS sentence,
     'page' AS resource_kind,
     b.page AS resource_id,
     b.life,
     b.row,
     b.generation,
-    t.request,
+    coalesce(t.request, b.request) AS request,
     late.launch,
     late.on_stream AS stream,
     early.launch AS other_launch,

@@ -33,12 +33,15 @@ WITH
         WHERE l.previous IS NULL
     ),
     broken AS (
-        SELECT p.*
+        SELECT p.*, NULL AS request, NULL AS slot, NULL AS other_kind
         FROM pairs AS p
         JOIN _act AS late ON p.first_seq = late.seq
         JOIN _act AS early ON p.other_seq = early.seq
         WHERE late.clock[early.stream + 1] < early.ordinal
         QUALIFY row_number() OVER (PARTITION BY p.page, p.life ORDER BY p.first_seq, p.other_seq DESC) = 1
+        UNION ALL BY NAME
+        -- A slot of the host tier is filled anew in order after what was copied from it, and into it.
+        SELECT page, life, seq AS first_seq, other_seq, request, slot, other_kind FROM _slot_race WHERE kind = 'offload'
     )
 SELECT
     'TR202' AS code,
@@ -49,19 +52,24 @@ SELECT
         early.state <> 'finished' AND late.state IN ('running', 'finished') OR b.first_seq IN (SELECT seq FROM _wrong),
         w.holes
     ) AS confidence,
-    _launch_named(late.launch, late.kernel, late_name.name) || ' is the first to touch page ' || b.page || '.' || b.life
+    _launch_named(late.launch, late.kernel, late_name.name)
+    || CASE WHEN b.slot IS NOT NULL THEN ' fills slot ' || b.slot || ' of the host tier anew'
+        ELSE ' is the first to touch page ' || b.page || '.' || b.life END
     || ', and nothing orders it after ' || _launch_named(early.launch, early.kernel, early_name.name)
-    || ', which touches page ' || b.page || '.' || b.previous
-    || coalesce(
-        ' of ' || p.owner,
-        CASE WHEN b.previous = 0 OR w.complete THEN ' of nobody' ELSE ', granted before the history' END
-    ) AS sentence,
+    || CASE
+        WHEN b.other_kind = 'load' THEN ', which loads the slot into page ' || b.page || '.' || b.life
+        WHEN b.slot IS NOT NULL THEN ', which fills it, too'
+        ELSE ', which touches page ' || b.page || '.' || b.previous || coalesce(
+            ' of ' || p.owner,
+            CASE WHEN b.previous = 0 OR w.complete THEN ' of nobody' ELSE ', granted before the history' END
+        )
+    END AS sentence,
     'page' AS resource_kind,
     b.page AS resource_id,
     b.life,
     u.row,
     u.generation,
-    u.request,
+    coalesce(u.request, b.request) AS request,
     late.launch,
     late.on_stream AS stream,
     early.launch AS other_launch,
@@ -78,5 +86,5 @@ LEFT JOIN (
         any_value(n.request) AS request
     FROM _touch AS t LEFT JOIN _tenancy AS n ON t.row = n.row AND t.generation = n.generation
     GROUP BY t.page, t.life, t.first_seq
-) AS u ON b.page = u.page AND b.life = u.life AND b.first_seq = u.first_seq
+) AS u ON b.page = u.page AND b.life = u.life AND b.first_seq = u.first_seq AND b.slot IS NULL
 CROSS JOIN _window AS w

@@ -15,6 +15,9 @@ SELECT
                     _launch_named(z.launch, z.kernel, zn.name), 'a clear'
                 ) ELSE 'nothing has written or cleared them since the device started' END
         WHEN m.via_seq IS NULL THEN ', which nothing has written or cleared since the device started'
+        WHEN o.slot IS NOT NULL
+            THEN ', which ' || _launch_named(v.launch, v.kernel, n.name) || ' loaded from slot ' || o.slot
+                || ' of the host tier, to which nothing had been offloaded'
         ELSE ', which ' || _launch_named(v.launch, v.kernel, n.name)
             || ' copied from where nothing had been written or cleared'
     END AS sentence,
@@ -34,5 +37,7 @@ LEFT JOIN _act AS v ON m.via_seq = v.seq
 LEFT JOIN _stream AS n ON v.stream = n.stream
 LEFT JOIN _act AS z ON m.origin_seq = z.seq
 LEFT JOIN _stream AS zn ON z.stream = zn.stream
+LEFT JOIN _moved AS o
+    ON m.via_seq = o.seq AND m.page = o.page AND m.life = o.life AND o.slot IS NOT NULL AND o.source_seq IS NULL
 CROSS JOIN _window AS w
 WHERE m.kind IN ('unwritten', 'blank')

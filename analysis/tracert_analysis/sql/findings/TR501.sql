@@ -10,16 +10,21 @@ WITH
     ),
     broken AS (
         SELECT m.seq, m.request, m.node, t.seq AS told_seq,
-            CASE WHEN m.identity <> t.identity THEN 'identity' ELSE 'tokens' END AS reason
+            CASE WHEN m.identity <> t.identity THEN 'identity' ELSE 'tokens' END AS reason, NULL AS page, NULL AS life
         FROM matched AS m ASOF JOIN told AS t ON m.node = t.node AND m.seq > t.seq
         WHERE m.identity <> t.identity OR m.digest <> t.digest
         UNION ALL
         -- A tail is a page of another node; its tokens are those of whole pages and a few more: no digest tells.
-        SELECT h.seq, h.request, h.cached_node, h.cached_seq, 'identity'
+        SELECT h.seq, h.request, h.cached_node, h.cached_seq, 'identity', NULL, NULL
         FROM _hit AS h WHERE h.cached = 'insert' AND h.identity <> h.cached_identity
+        UNION ALL
+        -- What came back from the host tier has other tokens than what it is cached as from then on.
+        SELECT m.seq, m.request, m.node, m.source_seq, m.reason, m.page, m.life FROM _misloaded AS m
     ),
     first_broken AS (
-        SELECT * FROM broken QUALIFY row_number() OVER (PARTITION BY node ORDER BY seq, reason, told_seq DESC) = 1
+        SELECT * FROM broken QUALIFY row_number() OVER (
+            PARTITION BY coalesce(page, node), life ORDER BY seq, reason, told_seq DESC
+        ) = 1
     )
 SELECT
     'TR501' AS code,
@@ -27,23 +32,36 @@ SELECT
     b.seq,
     'content' AS class,
     _confidence(false, w.holes) AS confidence,
-    CASE b.reason
-        WHEN 'identity' THEN 'request ' || b.request || ' hits prefix ' || b.node
+    CASE
+        WHEN b.page IS NOT NULL THEN _launch_named(l.launch, l.kernel, s.name) || ' loads slot ' || o.slot
+            || ' of the host tier into page ' || b.page || '.' || b.life || coalesce(' of request ' || b.request, '')
+            || ', which is cached as prefix ' || b.node || ' from event ' || o.node_seq
+            || ' on; but the slot has prefix ' || o.source_node || ', offloaded from page ' || o.source_page || '.'
+            || o.source_life || ' by ' || _launch_named(e.launch, e.kernel, es.name)
+            || CASE b.reason WHEN 'identity' THEN ', for another model, adapter, salt or weights epoch'
+                ELSE ': other tokens' END
+            || coalesce('; what was wanted had been offloaded there at event ' || o.lost_seq, '')
+        WHEN b.reason = 'identity' THEN 'request ' || b.request || ' hits prefix ' || b.node
             || ', which was inserted at event ' || b.told_seq || ' for another model, adapter, salt or weights epoch'
         ELSE 'request ' || b.request || ' hits prefix ' || b.node || ', whose tokens, as inserted at event '
             || b.told_seq || ', are not those of the request'
     END AS sentence,
-    'prefix' AS resource_kind,
-    b.node AS resource_id,
-    NULL AS life,
+    CASE WHEN b.page IS NULL THEN 'prefix' ELSE 'page' END AS resource_kind,
+    coalesce(b.page, b.node) AS resource_id,
+    b.life,
     t.row,
     t.generation,
     b.request,
-    NULL AS launch,
-    NULL AS stream,
-    NULL AS other_launch,
-    NULL AS other_stream,
+    l.launch,
+    l.on_stream AS stream,
+    e.launch AS other_launch,
+    e.on_stream AS other_stream,
     b.told_seq AS other_seq
 FROM first_broken AS b
 ASOF LEFT JOIN (FROM _tenancy WHERE request IS NOT NULL) AS t ON b.request = t.request AND b.seq < t.from_seq
+LEFT JOIN _misloaded AS o ON b.page = o.page AND b.life = o.life AND b.seq = o.seq
+LEFT JOIN _act AS l ON o.seq = l.seq
+LEFT JOIN _stream AS s ON l.stream = s.stream
+LEFT JOIN _act AS e ON o.source_seq = e.seq
+LEFT JOIN _stream AS es ON e.stream = es.stream
 CROSS JOIN _window AS w

@@ -95,6 +95,11 @@ WITH RECURSIVE
     passed_on AS (
         SELECT source_page, source_life, source_seq, page, life, seq FROM _moved WHERE source_seq IS NOT NULL
     ),
+    -- What came from a slot of the host tier to which nothing had been offloaded.
+    unfilled AS (
+        SELECT m.page, m.life, m.seq FROM _moved AS m, _window AS w
+        WHERE m.slot IS NOT NULL AND m.source_seq IS NULL AND w.complete
+    ),
     begun AS (
         SELECT page, life, first_seq AS seq FROM unclear
         UNION
@@ -116,14 +121,22 @@ WITH RECURSIVE
         UNION
         -- What no launch of a row computed.
         SELECT page, life, seq FROM _skipped
+        UNION
+        SELECT page, life, seq FROM unfilled
     ),
     reached AS (
         SELECT page, life FROM begun
         UNION
         SELECT p.page, p.life FROM reached AS r JOIN passed_on AS p ON r.page = p.source_page AND r.life = p.source_life
+    ),
+    looked_at AS (
+        SELECT page, life FROM reached
+        UNION
+        -- Who still reads the life before meets it, too.
+        SELECT l.page, l.life FROM lives AS l SEMI JOIN reached AS r ON l.page = r.page WHERE EXISTS (FROM unfilled)
     )
 SELECT r.page, r.life, min(coalesce(b.seq, l.first_seq)) AS seq
-FROM reached AS r
+FROM looked_at AS r
 LEFT JOIN begun AS b ON r.page = b.page AND r.life = b.life
 LEFT JOIN lives AS l ON r.page = l.page AND r.life = l.life
 WHERE r.life > 0 AND r.page NOT IN (SELECT page FROM page_life WHERE owner LIKE 'reserved:%')
