@@ -42,6 +42,8 @@ class Rules:
         self._publishes: dict[tuple[int, int], list[Event]] = defaultdict(list)
         self._walkers: dict[tuple[int, int], list[tuple[Event, int]]] = defaultdict(list)
         self._tenants: dict[tuple[int, int], int] = {}
+        self._mapped: set[tuple[int, int, int]] = set()
+        self._once_mapped: set[tuple[int, int, int]] = set()
         self._ended: list[tuple[int, int, int]] = []
         self._step = 0
         self._replay()
@@ -95,6 +97,8 @@ class Rules:
                     self._page(event, (page[0], page[1]))
             elif event["kind"] == "row_acquire":
                 self._tenants[event["row"], event["generation"]] = event["request"]
+            elif event["kind"] in ("map", "unmap"):
+                self._map(event)
             elif event["kind"] == "publish":
                 self._publish(event)
             elif event["kind"] == "finish":
@@ -126,6 +130,18 @@ class Rules:
             self._gone.add(page)
             self._freed |= {page} if kind == "free" else set()
 
+    def _map(self, event: Event) -> None:
+        """By row, generation and entry."""
+        entries = {
+            (event["row"], event["generation"], event["index"] + place)
+            for place in range(len(event["pages"]))
+        }
+        if event["kind"] == "map":
+            self._mapped |= entries
+            self._once_mapped |= entries
+        else:
+            self._mapped -= entries
+
     def _publish(self, event: Event) -> None:
         for index, page, life in event["entries"]:
             entry = (event["row"], index)
@@ -138,22 +154,28 @@ class Rules:
 
     def _launch(self, event: Event) -> None:
         seq = event["seq"]
+        judged: list[Touch] = []
         for one in event.get("uses", []):
             tenancy = (one["row"], one["generation"])
             for index in range(one["walked"]):
                 self._walk(event, tenancy, index)
                 page, life = self._rows.get((one["row"], index), (-1, -1))
                 low, high = index * self.size, (index + 1) * self.size
-                if 0 <= page < self.pages:
+                known = len(self.touches)
+                if 0 <= page < self.pages and low < one["end"]:
                     self.touches.append(Touch(event, "read", page, life, 0, min(one["end"], high) - low))
                     first, end = max(one["start"], low), min(one["end"], high)
                     if first < end:
                         self.touches.append(Touch(event, "write", page, life, first - low, end - low))
+                if (*tenancy, index) in self._once_mapped:
+                    # What lies behind the end of a row is touched, and TR403's.
+                    judged += self.touches[known:]
+        known = len(self.touches)
         for name, mode in (("reads", "read"), ("source", "read"), ("writes", "write"), ("target", "write")):
             for page, life, first, end in event.get(name, []):
                 self.touches.append(Touch(event, mode, page, life, first, end))
-        for touch in self.touches:
-            if touch.event is event and not self._held((touch.page, touch.life)):
+        for touch in [*judged, *self.touches[known:]]:
+            if not self._held((touch.page, touch.life)):
                 self._note("TR201", (touch.page, touch.life), seq)
 
     def _held(self, page: tuple[int, int]) -> bool:
@@ -163,14 +185,20 @@ class Rules:
         entry = (tenancy[0], index)
         published = self._publishes[entry]
         request = self._tenants[tenancy]
+        if (*tenancy, index) not in self._mapped:
+            self._note("TR403", tenancy, event["seq"])
+        named_by_host = (*tenancy, index) in self._once_mapped
         if not published:
-            self._note("TR402", tenancy, event["seq"])
+            if named_by_host:
+                self._note("TR402", tenancy, event["seq"])
             return
         self._walkers[entry].append((event, tenancy[1]))
         ordered = self.before(published[-1], event)
         if not ordered or (len(published) > 1 and not self.before(published[-2], published[-1])):
             self._note("TR102", tenancy, event["seq"])
         page = self._rows[entry]
+        if not named_by_host:
+            return
         if ordered and page[0] >= self.pages:
             self._note("TR401", tenancy, event["seq"])
         elif ordered and self._holders[page][f"request:{request}"] <= 0:

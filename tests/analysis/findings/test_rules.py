@@ -22,6 +22,7 @@ CODES = {
     "TR204": "request",
     "TR401": "row, generation",
     "TR402": "row, generation",
+    "TR403": "row, generation",
 }
 
 
@@ -74,6 +75,16 @@ def entries_mixed_up(history: History, draw: random.Random) -> None:
     for event in draw.sample(publishes, 2):
         other = draw.choice(publishes)["entries"]
         event["entries"] = [[index, *draw.choice(other)[1:]] for index, _, _ in event["entries"]]
+
+
+def walked_too_far(history: History, draw: random.Random) -> None:
+    """Some launches follow entries behind those that they need, and some compute positions there."""
+    launches = [event for event in history.events if event.get("uses")]
+    for event in draw.sample(launches, 5):
+        one = draw.choice(event["uses"])
+        one["walked"] += draw.randint(1, 3)
+        if draw.random() < 0.4:
+            one["end"] = one["walked"] * history.header["config"]["page_size"]
 
 
 def published_late(history: History, draw: random.Random) -> None:
@@ -138,6 +149,8 @@ FAULTS = {
     "elsewhere": published_elsewhere,
     "early": given_back_early,
     "mixed up": entries_mixed_up,
+    "no map": without("map"),
+    "too far": walked_too_far,
     "published late": published_late,
     "used late": used_late,
 }
