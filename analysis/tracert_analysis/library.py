@@ -138,7 +138,7 @@ NEEDS: dict[str, str | tuple[str, ...]] = {
         WHERE page IN (SELECT page FROM page_life WHERE owner LIKE 'reserved:%')
     """,
     "TR301": "FROM _met WHERE kind = 'stale'",
-    "TR302": "FROM _met WHERE kind IN ('unwritten', 'blank')",
+    "TR302": "FROM _met WHERE kind IN ('unwritten', 'blank', 'untold')",
     "TR303": ("copy_plan",),
     "TR401": """
         SELECT 1 FROM _touch AS t, _window AS w WHERE t.page < 0 OR t.page >= w.kv_pages

@@ -5,7 +5,8 @@ must not: an earlier life's (stale), nobody's (unwritten), or zeros over what th
 A copy passes on what it copies: a copy of stale bytes is stale, a copy of zeros is zeros. Zeros that a clear
 of an earlier life left are clean.
 
-Positions that somebody should have computed may have nothing but zeros, too (blank).
+Positions that somebody should have computed may have nothing but zeros (blank), or what no act
+tells of (untold).
 
 Knows nothing of order between streams, of holders or of requests. Works on the pages that it is given, and on
 no more: a page that nothing can be wrong with need not be looked at.
@@ -21,7 +22,7 @@ Ints = npt.NDArray[np.int64]
 Cells = npt.NDArray[np.int32]
 Flags = npt.NDArray[np.bool_]
 Class = Literal["kv", "rows", "zero", "copy", "host"]
-Kind = Literal["stale", "unwritten", "wiped", "blank"]
+Kind = Literal["stale", "unwritten", "wiped", "blank", "untold"]
 
 NEVER, UNKNOWN = -1, -2
 """In the place of an act: nothing ever wrote the position; what did lies before the history."""
@@ -183,6 +184,7 @@ class Provenance:
             ("stale", status == _STALE),
             ("unwritten", status == _UNWRITTEN),
             ("blank", (status == _CLEAN) & zero),
+            ("untold", moment[_WRITER] == UNKNOWN),
         ]
         found = []
         for kind, met in wrong:

@@ -110,7 +110,7 @@ FROM main.event AS e LEFT JOIN (
 MEANT = """
 SELECT count(*) FROM main.finding AS f
 JOIN main._met AS m ON f.seq = m.seq AND f.resource_id = m.page AND f.life = m.life
-WHERE f.finding = 1 AND f.code IN ('TR301', 'TR302') AND m.kind IN ('stale', 'unwritten', 'blank')
+WHERE f.finding = 1 AND f.code IN ('TR301', 'TR302') AND m.kind IN ('stale', 'unwritten', 'blank', 'untold')
     AND m.meant"""
 
 LEFT_OUT_OF_ROW = f"{MEANT} AND m.before_seq IS NOT NULL"

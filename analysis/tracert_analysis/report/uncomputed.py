@@ -15,7 +15,8 @@ MET = """
 SELECT skip_first, skip_end, start, before_seq, request, kind = 'blank' AS blank,
     (SELECT launch FROM launch l WHERE l.seq = m.before_seq) AS before_launch
 FROM _met m
-WHERE page = $page AND life = $life AND seq = $seq AND kind IN ('stale', 'unwritten', 'blank') AND meant
+WHERE page = $page AND life = $life AND seq = $seq AND kind IN ('stale', 'unwritten', 'blank', 'untold')
+    AND meant
 ORDER BY before_seq IS NULL LIMIT 1"""
 
 MASKS = (

@@ -105,6 +105,24 @@ def test_where_events_are_missing_zeros_prove_nothing(history: History, told: Re
     assert told(history) == []
 
 
+def test_what_was_there_before_the_history_is_not_this_lifes(told: Read) -> None:
+    """The ring has wrapped: the life began since, and nobody computed its position 1."""
+    history = History(first_seq=500)
+    known = ((0, "held", ["reserved:0/write"]), (5, "free", []), (6, "held", ["request:7/write"]))
+    history.keyframe(
+        [{"page": page, "life": 1, "state": state, "holders": holders} for page, state, holders in known],
+        [{"row": 1, "generation": 4, "request": 7, "epoch": 2, "entries": [[0, 6, 1]]}],
+    )  # fmt: skip
+    history._lives = {5: 1}
+    tenant(history, 1)
+    history.forward(COMPUTE, use(0, 1, 0, 1), use(1, 4, 0, 1))
+    # Of page 6 somebody may have computed all before the history.
+    late = history.forward(COMPUTE, use(0, 1, 2, 3), use(1, 4, 2, 3))
+    (finding,) = told(history)
+    assert ("TR302", late.launch, 5) == (finding["code"], finding["launch"], finding["resource_id"])
+    assert finding["sentence"].endswith("what is there is from before the history, and not of this life")
+
+
 def test_a_skip_is_one_within_a_generation_whatever_the_stream() -> None:
     """Against the furthest of all earlier uses, not the last one; what computes nothing does not count."""
 

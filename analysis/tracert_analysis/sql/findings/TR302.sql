@@ -13,7 +13,8 @@ SELECT
                 || m.start || ' on; '
                 || CASE m.kind WHEN 'blank' THEN 'there are only the zeros of ' || coalesce(
                     _launch_named(z.launch, z.kernel, zn.name), 'a clear'
-                ) ELSE 'nothing has written or cleared them since the device started' END
+                ) WHEN 'untold' THEN 'what is there is from before the history, and not of this life'
+                ELSE 'nothing has written or cleared them since the device started' END
         WHEN m.via_seq IS NULL THEN ', which nothing has written or cleared since the device started'
         WHEN o.slot IS NOT NULL
             THEN ', which ' || _launch_named(v.launch, v.kernel, n.name) || ' loaded from slot ' || o.slot
@@ -40,4 +41,4 @@ LEFT JOIN _stream AS zn ON z.stream = zn.stream
 LEFT JOIN _moved AS o
     ON m.via_seq = o.seq AND m.page = o.page AND m.life = o.life AND o.slot IS NOT NULL AND o.source_seq IS NULL
 CROSS JOIN _window AS w
-WHERE m.kind IN ('unwritten', 'blank')
+WHERE m.kind IN ('unwritten', 'blank', 'untold')

@@ -15,9 +15,12 @@ WITH
     marked AS (
         SELECT kind, page, life, first, "end", seq, origin_seq, origin_page, origin_life, origin_class, via_seq,
             clear_seq, row, generation, skip_first, skip_end, before_seq
-        FROM _uncomputed, _window AS w
-        -- Where events are missing, what put something there may be among them.
-        WHERE kind <> 'blank' OR NOT w.holes
+        FROM _uncomputed AS b, _window AS w
+        -- Where events are missing, what put something there may be among them; and what was put there before the
+        -- history is wrong where the life began in it.
+        WHERE kind NOT IN ('blank', 'untold') OR NOT w.holes AND (kind = 'blank' OR EXISTS (
+                FROM page_life AS p WHERE p.page = b.page AND p.life = b.life AND p.alloc_seq >= w.known_from
+            ))
         UNION ALL
         SELECT kind, page, life, first, "end", seq, origin_seq, origin_page, origin_life, origin_class, via_seq,
             clear_seq, NULL, NULL, NULL, NULL, NULL
