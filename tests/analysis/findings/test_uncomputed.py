@@ -108,7 +108,9 @@ def test_where_events_are_missing_zeros_prove_nothing(history: History, told: Re
 def test_what_was_there_before_the_history_is_not_this_lifes(told: Read) -> None:
     """The ring has wrapped: the life began since, and nobody computed its position 1."""
     history = History(first_seq=500)
-    known = ((0, "held", ["reserved:0/write"]), (5, "free", []), (6, "held", ["request:7/write"]))
+    known: list[tuple[int, str, list[str]]] = [
+        (0, "held", ["reserved:0/write"]), (5, "free", []), (6, "held", ["request:7/write"]),
+    ]  # fmt: skip
     history.keyframe(
         [{"page": page, "life": 1, "state": state, "holders": holders} for page, state, holders in known],
         [{"row": 1, "generation": 4, "request": 7, "epoch": 2, "entries": [[0, 6, 1]]}],
