@@ -49,6 +49,7 @@ ACCESS = (
     "_unexplained",
     "_hit",
     "_slot",
+    "_row_store",
     "prefix_hit",
     "finding",
     "_last",
@@ -105,6 +106,8 @@ NEEDS: dict[str, str | tuple[str, ...]] = {
     "_hit_read": "FROM _hit",
     "_hit_open": "FROM _hit_read",
     "_hit_gap": "FROM _hit_open",
+    "_row_store": "FROM _told_launch WHERE kind = 'launch' AND class = 'rows'",
+    "_row_store_over": "FROM _row_store",
     "_slot_use": ("offload", "load"),
     "_slot_race": "FROM _slot_use",
     "_misloaded": "FROM _slot_use WHERE kind = 'load'",
@@ -132,6 +135,8 @@ NEEDS: dict[str, str | tuple[str, ...]] = {
     "TR205": """
         SELECT page FROM _page_event WHERE kind IN ('alloc', 'hold', 'keyframe')
         GROUP BY page HAVING count(*) > 1 OR bool_or(mode = 'read')
+        UNION ALL
+        SELECT page FROM _row_store
     """,
     "TR206": """
         SELECT 1 FROM (SELECT page FROM _touch UNION ALL SELECT page FROM _extent WHERE source <> 'clear')

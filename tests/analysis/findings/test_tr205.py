@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from tests.analysis.history import History, Page, use
+from tests.analysis.history import History, Launched, Page, use
 
 Read = Callable[[History], list[dict[str, Any]]]
 COMPUTE, TRANSFER = 1, 2
@@ -150,3 +150,68 @@ def test_suspected_where_events_are_missing(history: History, told: Read) -> Non
     history.alloc([5], "request:2")
     history.header["ring"] |= {"torn": 1}
     assert ["suspected"] == [found["confidence"] for found in told(history)]
+
+
+def stored(history: History, pages: list[Page], snapshot: int = 3) -> Launched:
+    """The state rows of a snapshot go to the first positions of a page, whose bytes they borrow."""
+    (page,) = pages
+    history.event("snapshot_alias", snapshot=snapshot, ranges=[[page[0], 0, 64]], pages=[list(page)])
+    launch = history.forward(
+        COMPUTE, kernel="store_row", phase="snapshot", writes=[[*page, 0, 2]], **{"class": "rows"}
+    )
+    history.event(
+        "snapshot_save", snapshot=snapshot, request=9, launch=launch.launch, positions=4,
+        ranges=[[page[0], 0, 64]], pages=[],
+    )  # fmt: skip
+    return launch
+
+
+def test_state_rows_in_a_page_that_a_request_holds(history: History, told: Read) -> None:
+    """The snapshot took the bytes for its own, and nobody asked whether the page is free."""
+    pages = history.alloc([5], "request:1")
+    history.acquire(0, 1, 1)
+    history.publish(COMPUTE, 0, 1, pages)
+    writer = history.forward(COMPUTE, use(0, 1, 0, 4))
+    store = stored(history, pages)
+    (finding,) = (one for one in told(history) if one["code"] == "TR205")
+    assert {
+        "seq": store.seq,
+        "confidence": "proven",
+        "sentence": (
+            f"launch {store.launch} (store_row) on compute stores state rows of snapshot 3 in page 5.1, "
+            f"which request:1 holds for writing, over keys and values that launch {writer.launch} (forward) "
+            "on compute put there"
+        ),
+        "resource_id": 5,
+        "life": 1,
+        "request": 1,
+        "launch": store.launch,
+        "other_seq": writer.seq,
+    }.items() <= finding.items()
+
+
+def test_state_rows_in_a_page_of_a_prefix(history: History, told: Read) -> None:
+    """Its keys and values lie elsewhere in the page; the snapshot holds the page, and so does the prefix."""
+    pages = history.alloc([5], "prefix:1")
+    history.copy(COMPUTE, [[4, 1, 0, 1]], [[5, 1, 3, 4]])
+    history.hold(pages, "snapshot:3")
+    store = stored(history, pages)
+    (finding,) = (one for one in told(history) if one["code"] == "TR205")
+    assert (store.seq, None) == (finding["seq"], finding["request"])
+    assert finding["sentence"].endswith("of snapshot 3 in page 5.1, which prefix:1 holds for writing")
+
+
+def test_state_rows_where_nobody_else_is_are_sound(history: History, told: Read) -> None:
+    """Two snapshots on a page of their own; a page that went back before; a request's own page of rows."""
+    shared = history.alloc([5], "snapshot:3")
+    stored(history, shared)
+    history.hold(shared, "snapshot:4")
+    stored(history, shared, 4)
+    former = history.alloc([6], "request:1")
+    history.copy(COMPUTE, [[5, 1, 0, 1]], [[6, 1, 3, 4]])
+    history.give_back(former, "request:1")
+    stored(history, history.alloc([6], "snapshot:5"), 5)
+    history.alloc([7], "request:2")
+    history.forward(COMPUTE, writes=[[7, 1, 0, 4]], **{"class": "rows"})
+    history.forward(COMPUTE, reads=[[7, 1, 0, 4]], **{"class": "rows"})
+    assert [] == told(history)

@@ -54,6 +54,10 @@ WITH
         LEFT JOIN holding AS o
             ON o.page = x.page AND o.life = x.life AND o.holder <> 'request:' || x.request
             AND o.from_seq <= x.seq AND coalesce(o.until_seq > x.seq, true)
+        UNION ALL
+        -- State rows are stored where nobody but snapshots holds the page.
+        SELECT r.page, r.life, r.seq, r.mode, r.life, r.from_seq, r.holder, 'rows', NULL, NULL, l.launch
+        FROM _row_store AS r JOIN launch AS l ON r.seq = l.seq
     ),
     broken AS (
         SELECT * FROM all_broken
@@ -71,6 +75,12 @@ SELECT
             || b.other_life
         WHEN 'writers' THEN b.holder || ' holds page ' || b.page || '.' || b.life || ' for writing, and so does '
             || b.other
+        WHEN 'rows' THEN _launch_named(l.launch, l.kernel, n.name) || ' stores state rows'
+            || coalesce(' of snapshot ' || s.snapshot, '') || ' in page ' || b.page || '.' || b.life || ', which '
+            || b.holder || CASE b.other WHEN 'write' THEN ' holds for writing' ELSE ' holds' END
+            || coalesce(
+                ', over keys and values that ' || _launch_named(k.launch, k.kernel, kn.name) || ' put there', ''
+            )
         ELSE _launch_named(l.launch, l.kernel, n.name) || ' writes page ' || b.page || '.' || b.life || ' for '
             || b.holder || ', which holds it for reading only' || coalesce('; ' || b.other || ' holds it, too', '')
     END AS sentence,
@@ -84,8 +94,12 @@ SELECT
     l.stream,
     NULL AS other_launch,
     NULL AS other_stream,
-    b.other_seq
+    coalesce(o.over_seq, b.other_seq) AS other_seq
 FROM broken AS b
 LEFT JOIN launch AS l ON b.seq = l.seq AND b.launch = l.launch
 LEFT JOIN _stream AS n ON l.stream = n.stream
+LEFT JOIN _row_store AS s ON b.reason = 'rows' AND b.page = s.page AND b.life = s.life AND b.seq = s.seq
+LEFT JOIN _row_store_over AS o ON s.page = o.page AND s.life = o.life AND s.seq = o.seq
+LEFT JOIN _act AS k ON o.over_seq = k.seq
+LEFT JOIN _stream AS kn ON k.stream = kn.stream
 CROSS JOIN _window AS w
