@@ -11,6 +11,7 @@ from typing import Any
 from tracert_analysis import library
 from tracert_analysis.explain import pages as explained
 from tracert_analysis.load import Dump
+from tracert_analysis.report import given_away
 from tracert_analysis.report.acquittals import acquittals
 from tracert_analysis.report.acts import Acts
 from tracert_analysis.report.again import EVENTS_MAX
@@ -86,12 +87,13 @@ def build(dump: Dump, page: int | None = None) -> Report:
     code = seen.root["code"] if seen.root else None
     whole = _whole(questions)
     left_out = uncomputed(questions, acts, seen.shown.row if seen.shown else None, seen.act)
+    handed = given_away.fixes(questions, seen.root) if seen.root else ()
     counts, counts_query = checked(questions)
     return Report(
         tool=_tool(),
         dump=_about(dump),
         error=_error(dump, acts, rows),
-        verdict=_verdict(dump, seen, rows, query, counts, left_out),
+        verdict=_verdict(dump, seen, rows, query, counts, left_out, handed),
         access=access,
         host=host,
         rows=row_stories,
@@ -128,6 +130,7 @@ def _verdict(
     query: int,
     counts: dict[str, int],
     left_out: Uncomputed | None,
+    handed: tuple[str, ...],
 ) -> Verdict:
     root = scene.root
     if root is None:
@@ -148,10 +151,11 @@ def _verdict(
         act=scene.root_act,
         seq=root["seq"],
         missing_edge=scene.root_edge,
-        fix=left_out.fixes() if left_out else _fixes(root, scene.root_edge),
+        fix=left_out.fixes() if left_out else handed or _fixes(root, scene.root_edge),
         counterfactual=counterfactual(dump, rows),
         masks=MASKS if left_out else _masks(root["code"]),
-        options=() if left_out else bearing(root["code"], _config(dump)),
+        # No option bears on what was not computed, or on who has a row.
+        options=() if left_out or handed else bearing(root["code"], _config(dump)),
         repetition=_repetition(scene),
         query=query,
     )

@@ -1,4 +1,6 @@
-"""What if nobody had touched a row that was no longer theirs? Leaves that out, and checks every rule again.
+"""Rows that changed hands: what mends it, and what if nobody had touched a row that was no longer theirs?
+
+The latter leaves that out, and checks every rule again.
 
 A publish for a tenancy of a row counts as late, and so does a launch's use of it, once the row was given back
 and given to another. Poison that is published when a row is given back comes before that, and stays.
@@ -6,6 +8,29 @@ and given to another. Poison that is published when a row is given back comes be
 
 from tracert_analysis.load import Dump
 from tracert_analysis.report.again import checked_again, of_dump, schema, what_is_left
+from tracert_analysis.report.questions import Questions, Row
+
+CODES = ("TR201", "TR401", "TR402", "TR403")
+
+# What the verdict's launch met in the row that another tenancy had put there.
+OTHERS = """
+SELECT o.what, o.why FROM _other_tenant o JOIN row_content c ON c.content = o.content
+WHERE c."row" = $row AND o.generation = $generation AND c.seq < $seq AND coalesce(c.until_seq > $seq, true)
+    AND ($page IS NULL OR c.page = $page AND c.life = $life)
+ORDER BY c."index" LIMIT 1"""
+
+FIXES = {
+    "both": ("Give a row away only when it was given back: one list of free rows, and each row in it once.",),
+    "used late": (
+        "Take a request out of what is still to be launched before its row is given back.",
+        "Let a launch that is prepared ask whether each handle is its row's present generation.",
+    ),
+    "published": (
+        "Let a publish ask whether its handle is the row's present generation, and drop it when it is not.",
+        "Take what still waits to be published back when the row is given back.",
+    ),
+}
+"""What mends it, by what the launch met; what an earlier tenant left has the general fixes of its finding."""
 
 LATE = """
 SELECT "row", generation, next_seq FROM (
@@ -47,6 +72,22 @@ SELECT e.* REPLACE (CASE
 END AS uses)
 FROM (FROM main.event AS a ANTI JOIN ({PUBLISHES}) AS p USING (seq)) AS e
 LEFT JOIN _late_use AS x ON e.seq = x.seq"""
+
+
+def fixes(questions: Questions, root: Row) -> tuple[str, ...]:
+    """What mends it where the verdict's launch met what another tenancy of its row did; empty otherwise."""
+    if root["code"] not in CODES or root["row"] is None:
+        return ()
+    is_page = root["resource_kind"] == "page"
+    met = questions.rows(
+        OTHERS,
+        row=root["row"],
+        generation=root["generation"],
+        seq=root["seq"],
+        page=root["resource_id"] if is_page else None,
+        life=root["life"] if is_page else None,
+    )
+    return FIXES.get(met[0]["what"], ()) if met else ()
 
 
 def given_away(dump: Dump, broken: int) -> str | None:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from tracert_analysis.report.build import build
 from tracert_analysis.report.counterfactual import NO_CALL
+from tracert_analysis.report.given_away import FIXES
 
 from tests.analysis.history import History, Page, use
 
@@ -64,6 +65,40 @@ def test_late_publishes_and_uses_are_left_out(tmp_path: Path) -> None:
     assert told is not None
     assert told.startswith("without the 1 publish of a row and 1 use of a row that came after the row was")
     assert told.endswith("findings are gone")
+
+
+def test_what_mends_it_is_told_by_what_the_launch_met(tmp_path: Path) -> None:
+    """A publish or a launch that comes too late, or two who have the row; what was left is another matter."""
+    late = begun()
+    former = tenant(late, 1, [5, 6])
+    ended(late, 1, former)
+    tenant(late, 2, [7, 8])
+    late.publish(COMPUTE, 0, 1, former[:1])
+    late.forward(COMPUTE, use(0, 2, 6, 7))
+    verdict = build(late.read(tmp_path)).verdict
+    assert (FIXES["published"], ()) == (verdict.fix, verdict.options)
+    stale = begun()
+    ended(stale, 1, tenant(stale, 1, [5, 6]))
+    tenant(stale, 2, [7, 8])
+    stale.forward(COMPUTE, use(0, 1, 6, 7))
+    assert FIXES["used late"] == build(stale.read(tmp_path)).verdict.fix
+    both = begun()
+    tenant(both, 1, [5, 6])
+    tenant(both, 2, [7, 8])
+    both.forward(COMPUTE, use(0, 1, 6, 7))
+    assert FIXES["both"] == build(both.read(tmp_path)).verdict.fix
+    left = begun()
+    former = tenant(left, 1, [5, 6])
+    left.release(0, 1, 1)
+    left.alloc([7], "request:2")
+    left.acquire(0, 2, 2)
+    left.event("map", row=0, generation=2, index=0, page=7, life=1)
+    left.forward(COMPUTE, use(0, 2, 0, 1))
+    report = build(left.read(tmp_path))
+    assert (
+        "The entry was left by request 1 (generation 1), which had the row before" in report.verdict.sentence
+    )
+    assert "the page is given back" in report.verdict.fix[0]
 
 
 def test_it_is_not_asked_of_what_the_tenant_does_itself(tmp_path: Path) -> None:

@@ -27,6 +27,10 @@ WITH
     )
 SELECT
     content, generation,
+    -- Two tenants at once; the entry was left before this one had the row; a launch that comes too late; or a publish.
+    CASE
+        WHEN shared THEN 'both' WHEN seq < from_seq THEN 'left' WHEN seq > until_seq THEN 'used late' ELSE 'published'
+    END AS what,
     CASE
         WHEN shared AND from_seq < other_from_seq
             THEN 'Row ' || row || ' was given to ' || other || ' at event ' || other_from_seq || ', while ' || own
