@@ -70,4 +70,6 @@ def what_is_left(before: int, left: list[str]) -> str:
     if not left:
         return f"{'the finding is' if before == 1 else f'all {before} findings are'} gone"
     codes = ", ".join(sorted(set(left)))
+    if len(left) > before:
+        return f"{len(left)} findings are there instead of {before}: {codes}"
     return f"{len(left)} of {before} findings {'is' if len(left) == 1 else 'are'} left: {codes}"

@@ -50,7 +50,7 @@ def lay_out(report: Report) -> Document:
         reproduce(report),
         queries(report),
     )
-    document = Document(report.title, report.verdict.sentence, tuple(filter(None, map(told, sections))))
+    document = Document(report.title, report.sentence, tuple(filter(None, map(told, sections))))
     return cleaned(document)
 
 

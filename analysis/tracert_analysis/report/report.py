@@ -262,6 +262,16 @@ class Report:
     """None unless the verdict is about valid positions that nobody computed."""
 
     @property
+    def sentence(self) -> str:
+        """What happened, for people: what is a suspicion does not read like a fact."""
+        if self.verdict.confidence != "suspected":
+            return self.verdict.sentence
+        return (
+            "Suspected only: events are missing, or not understood, that could show it otherwise. "
+            f"{self.verdict.sentence}"
+        )
+
+    @property
     def title(self) -> str:
         """One line that can be searched for."""
         verdict = self.verdict
@@ -279,4 +289,5 @@ class Report:
             first = "" if again.consequence else f"first of {again.of}; "
             other = f", {again.resource}" if again.resource != verdict.resource else ""
             what += f" ({first}{again}{other})"
-        return f"tracert: {verdict.code} {verdict.name}: {verdict.resource}: {what}"
+        sure = "suspected: " if verdict.confidence == "suspected" else ""
+        return f"tracert: {sure}{verdict.code} {verdict.name}: {verdict.resource}: {what}"

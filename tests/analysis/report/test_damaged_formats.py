@@ -11,7 +11,7 @@ from tracert_analysis.report import as_html, as_json, as_markdown, as_text
 from tracert_analysis.report.build import NoSuchPage, build
 
 from tests.analysis.report import strict_html, strict_markdown
-from tests.analysis.report.histories import BROKEN, sound
+from tests.analysis.report.histories import BROKEN, sound, unordered_publish
 
 VALUES: st.SearchStrategy[object] = st.sampled_from(
     [None, 0, 1, 5, 99, 2**31 - 1, 2**40, -1, 0.5, True, "x", "<b>", [], [[1, 2, 3]], [[5, 1, 3, 2]], {}]
@@ -50,3 +50,14 @@ def test_a_damaged_history_is_told_in_every_format(data: st.DataObject) -> None:
     assert as_json.render(made).startswith("{")
     strict_markdown.check(as_markdown.render(made))
     strict_html.check(as_html.render(made))
+
+
+def test_a_suspicion_does_not_read_like_a_fact(tmp_path: Path) -> None:
+    """In the title and in the first words, not in a word beside the code alone."""
+    history = unordered_publish()
+    history.header["ring"] |= {"torn": 1}
+    told = as_text.render(build(history.read(tmp_path)))
+    lines = told.splitlines()
+    assert lines[0].startswith("tracert: suspected: TR102 unordered-publish: ")
+    assert lines[2].startswith("Suspected only: events are missing, or not understood, ")
+    assert "confidence: suspected" in told
