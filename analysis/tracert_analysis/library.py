@@ -142,7 +142,7 @@ NEEDS: dict[str, str | tuple[str, ...]] = {
         SELECT 1 FROM (SELECT page FROM _touch UNION ALL SELECT page FROM _extent WHERE source <> 'clear')
         WHERE page IN (SELECT page FROM page_life WHERE owner LIKE 'reserved:%')
     """,
-    "TR301": "FROM _met WHERE kind = 'stale'",
+    "TR301": "FROM _met WHERE kind IN ('stale', 'mixed')",
     "TR302": "FROM _met WHERE kind IN ('unwritten', 'blank', 'untold')",
     "TR303": ("copy_plan",),
     "TR401": """

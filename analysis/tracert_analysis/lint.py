@@ -30,7 +30,7 @@ LINE = 120
 FOLDERS = ("tables", "views", "macros", "findings", "ranks")
 OF_THE_READER = ("seq", "t", "kind", "actor", "page_count", "keyframe_pages")
 """Columns of `event` that every kind has, or that the reader makes of a field."""
-OF_BLEMISHES = ("stale", "unwritten", "wiped", "blank", "untold")
+OF_BLEMISHES = ("stale", "mixed", "unwritten", "wiped", "blank", "untold")
 """Kinds of what private tables tell of bytes."""
 
 FAMILY = {kind: table for table, kinds in FAMILIES.items() for kind in kinds}

@@ -22,13 +22,16 @@ Ints = npt.NDArray[np.int64]
 Cells = npt.NDArray[np.int32]
 Flags = npt.NDArray[np.bool_]
 Class = Literal["kv", "rows", "zero", "copy", "host"]
-Kind = Literal["stale", "unwritten", "wiped", "blank", "untold"]
+Kind = Literal["stale", "mixed", "unwritten", "wiped", "blank", "untold"]
 
 NEVER, UNKNOWN = -1, -2
 """In the place of an act: nothing ever wrote the position; what did lies before the history."""
 _WRITER, _ORIGIN, _CARRIED, _WIPED, _BEFORE = range(5)
 """Of each position: who wrote it, whose it is, what is wrong with it, what wiped it, and whom that wiped."""
 _CLEAN, _STALE, _UNWRITTEN, _UNTOLD = range(4)
+KV, ROWS = 1, 2
+"""Keys and values; state rows."""
+_CONTENT = {"kv": KV, "rows": ROWS}
 
 
 class Write(NamedTuple):
@@ -80,6 +83,8 @@ class Reads(NamedTuple):
     first: Ints
     covered: Ints
     valid: Ints
+    content: Ints
+    """What the reader takes them for: `KV`, `ROWS`, or 0 where that is not told."""
 
 
 class Blemish(NamedTuple):
@@ -124,10 +129,12 @@ class Provenance:
         """Every act that wrote, by number; a copy by what it wrote."""
         self._life = np.zeros(0, np.int64)
         self._zero = np.zeros(0, bool)
+        self._content = np.zeros(0, np.int64)
 
     def run(self, acts: Sequence[Act]) -> None:
         """Follow the acts, which are sorted by `seq`. Once: they are all there is."""
         self._life, self._zero = np.zeros(len(acts), np.int64), np.zeros(len(acts), bool)
+        self._content = np.zeros(len(acts), np.int64)
         for act in acts:
             if isinstance(act, Write):
                 self._write(act)
@@ -159,6 +166,7 @@ class Provenance:
         wiped = (cells[:, _WIPED] >= 0) & (lives == life)
         wrong: list[tuple[Kind, Flags, Ints]] = [
             ("stale", status == _STALE, reads.covered),
+            *self._mixed(cells, (status == _CLEAN) & (cells[:, _WIPED] < 0) & (lives == life), reads),
             ("unwritten", status == _UNWRITTEN, reads.covered),
             ("wiped", wiped, reads.valid),
         ]
@@ -171,7 +179,18 @@ class Provenance:
                 met[: reads.first[at]] = False
                 met[end[at] :] = False
                 found.append(self._blemish(kind, page, life, int(reads.seq[at]), moment, met))
-        return found
+        mixed = [mark for mark in found if mark.kind == "mixed"]
+        return [mark for mark in found if mark not in mixed or mark is min(mixed, key=lambda mark: mark.seq)]
+
+    def _mixed(self, cells: Cells, own: Flags, reads: Reads) -> list[tuple[Kind, Flags, Ints]]:
+        """Rows that are read as keys and values, and the reverse, among what is the life's own."""
+        if not (self._content == ROWS).any():
+            return []
+        content = np.append(self._content, 0)[np.maximum(cells[:, _ORIGIN], -1)]
+        return [
+            ("mixed", own & (content == there), np.where(reads.content == meant, reads.covered, reads.first))
+            for meant, there in ((KV, ROWS), (ROWS, KV))
+        ]
 
     def uncomputed(self, page: int, life: int, seq: int, first: int, end: int) -> list[Blemish]:
         """What the read at `seq` meets in positions of which a launch should have put something into each."""
@@ -286,6 +305,7 @@ class Provenance:
         number = len(self._writes)
         self._writes.append(act)
         self._life[number], self._zero[number] = act.life, act.content == "zero"
+        self._content[number] = _CONTENT.get(act.content, 0)
         return number
 
     def _of(self, page: int) -> Cells:

@@ -47,7 +47,8 @@ ORDER BY seq"""
 _READS = """
 SELECT t.page, t.life, u.seq, 0,
     CASE WHEN u.covers = 'page' THEN w.page_size ELSE least(u.end - t.index * w.page_size, w.page_size) END,
-    CASE WHEN u.end < t.index * w.page_size THEN 0 ELSE least(u.end - t.index * w.page_size, w.page_size) END
+    CASE WHEN u.end < t.index * w.page_size THEN 0 ELSE least(u.end - t.index * w.page_size, w.page_size) END,
+    1
 FROM _touch AS t SEMI JOIN _inspected AS i ON t.page = i.page AND t.life = i.life
 JOIN _use AS u
     ON t.row = u.row AND t.generation = u.generation AND t.stream = u.stream
@@ -56,8 +57,10 @@ CROSS JOIN _window AS w
 WHERE t.mode = 'read' AND u.depth > t.index AND u.seq >= w.known_from
 UNION ALL
 SELECT x.page, x.life, x.seq, least(x.first, w.page_size), least(x.end, w.page_size),
-    least(x.end, w.page_size)
-FROM _extent AS x SEMI JOIN _inspected AS i ON x.page = i.page AND x.life = i.life, _window AS w
+    least(x.end, w.page_size), CASE WHEN l.class = 'rows' THEN 2 ELSE 0 END
+FROM (FROM _extent AS x SEMI JOIN _inspected AS i ON x.page = i.page AND x.life = i.life) AS x
+LEFT JOIN launch AS l ON x.seq = l.seq
+CROSS JOIN _window AS w
 WHERE x.mode = 'read' AND x.source = 'extent' AND x.first < x.end AND x.seq >= w.known_from
 ORDER BY 1, 2, 3"""
 
@@ -132,7 +135,7 @@ def _followed(
     provenance.run(acts)
     _inspect(connection, lives)
     columns = connection.execute(_READS).fetchnumpy()
-    page, life, seq, first, covered, valid = (
+    page, life, seq, first, covered, valid, content = (
         np.asarray(column).astype(np.int64) for column in columns.values()
     )
     if not len(page):
@@ -145,7 +148,7 @@ def _followed(
     heads = np.flatnonzero(np.r_[True, (page[1:] != page[:-1]) | (life[1:] != life[:-1])])
     for head, end in zip(heads.tolist(), [*heads[1:].tolist(), len(page)], strict=True):
         part = slice(head, end)
-        reads = Reads(seq[part], first[part], covered[part], valid[part])
+        reads = Reads(seq[part], first[part], covered[part], valid[part], content[part])
         marks = provenance.blemishes(int(page[head]), int(life[head]), reads)
         found += [(mark, None) for mark in marks]
     return found

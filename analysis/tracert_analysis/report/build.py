@@ -16,7 +16,7 @@ from tracert_analysis.report.acquittals import acquittals
 from tracert_analysis.report.acts import Acts
 from tracert_analysis.report.again import EVENTS_MAX
 from tracert_analysis.report.bytes_story import bytes_acquittals, bytes_story
-from tracert_analysis.report.counterfactual import counterfactual
+from tracert_analysis.report.counterfactual import are_mixed, counterfactual
 from tracert_analysis.report.edges import ways
 from tracert_analysis.report.errors import error_fact
 from tracert_analysis.report.facts import Edge, FenceFact, Resource
@@ -140,6 +140,9 @@ def _verdict(
         return Verdict(None, None, "none", sentence, Resource("none"), query=query)
     assert scene.shown is not None
     confidence: Confidence = scene.shown.row["confidence"]
+    # Bytes of two kinds in one life of a page: it has two owners, whatever was read there first.
+    mixed = are_mixed(dump)
+    advised = {**root, "code": "TR205"} if mixed else root
     return Verdict(
         code=root["code"],
         name=root["name"],
@@ -151,11 +154,11 @@ def _verdict(
         act=scene.root_act,
         seq=root["seq"],
         missing_edge=scene.root_edge,
-        fix=left_out.fixes() if left_out else handed or _fixes(root, scene.root_edge),
+        fix=left_out.fixes() if left_out else handed or _fixes(advised, scene.root_edge),
         counterfactual=counterfactual(dump, rows),
-        masks=MASKS if left_out else _masks(root["code"]),
-        # No option bears on what was not computed, or on who has a row.
-        options=() if left_out or handed else bearing(root["code"], _config(dump)),
+        masks=MASKS if left_out else _masks(advised["code"]),
+        # No option bears on what was not computed, on who has a row, or on bytes of two kinds.
+        options=() if left_out or handed or mixed else bearing(root["code"], _config(dump)),
         repetition=_repetition(scene),
         query=query,
     )

@@ -107,6 +107,11 @@ FROM main.event AS e LEFT JOIN (
 ) AS s ON e.seq = s.seq"""
 
 # The verdict is about positions that a launch takes for valid.
+MIXED = """
+SELECT count(*) FROM main.finding AS f JOIN main._met AS m
+    ON f.resource_id = m.page AND f.life = m.life AND f.seq = m.seq AND f.code = 'TR301'
+WHERE f.finding = 1 AND m.kind = 'mixed'"""
+
 MEANT = """
 SELECT count(*) FROM main.finding AS f
 JOIN main._met AS m ON f.seq = m.seq AND f.resource_id = m.page AND f.life = m.life
@@ -228,6 +233,7 @@ NO_CALL = {
     "source changes or is let go",
     "uncomputed": "no fence and no clear would have helped: what must change is which positions are "
     "computed, or brought, before a launch takes them for valid",
+    "mixed": "no fence and no clear would have helped: what must change is where state rows are stored",
     "TR601": "no fence and no clear would have helped: what must change is from where on the sequence is "
     "computed",
 }
@@ -299,6 +305,11 @@ def _count(dump: Dump, query: str) -> int:
     return int(dump.connection.execute(of_dump(query, schema(dump))).fetchall()[0][0])
 
 
+def are_mixed(dump: Dump) -> bool:
+    """Does the verdict tell of state rows that are read as keys and values, or of the reverse?"""
+    return _count(dump, MIXED) > 0
+
+
 def _bytes(dump: Dump, before: int) -> str:
     if _count(dump, LEFT_OUT_OF_ROW):
         times = _count(dump, SKIPS)
@@ -308,6 +319,8 @@ def _bytes(dump: Dump, before: int) -> str:
             f"with the launch started where the one before it had ended{where}, and every rule checked "
             f"again, {what_is_left(before, left)}"
         )
+    if are_mixed(dump):
+        return NO_CALL["mixed"]
     if _count(dump, MEANT):
         return NO_CALL["uncomputed"]
     left = checked_again(dump, (CLEARS, CLEARED))

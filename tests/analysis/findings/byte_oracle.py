@@ -17,6 +17,8 @@ class Byte(NamedTuple):
     life: int
     origin: int | None
     zero: bool = False
+    content: str | None = None
+    """kv or rows."""
     wrong: str | None = None
     """What was wrong with it when it was copied here."""
     wiped: int | None = None
@@ -88,7 +90,7 @@ class ByteOracle:
 
     def _launch(self, event: dict[str, Any]) -> None:
         seq, size = event["seq"], self.size
-        reads: list[tuple[int, int, int, int, int]] = []
+        reads: list[tuple[int, int, int, int, int, str | None]] = []
         for one in event.get("uses", []):
             for index in range(one["walked"]):
                 page, life = self.rows.get((one["row"], index), (-1, -1))
@@ -96,15 +98,18 @@ class ByteOracle:
                 if not 0 <= page < len(self.pages):
                     continue
                 for at in range(max(one["start"], low), min(one["end"], low + size)):
-                    self.pages[page][at - low] = Byte(life, seq)
+                    self.pages[page][at - low] = Byte(life, seq, content="kv")
                 valid = max(0, min(one["end"] - low, size))
-                reads.append((page, life, 0, size if one["covers"] == "page" else valid, valid))
+                reads.append((page, life, 0, size if one["covers"] == "page" else valid, valid, "kv"))
         for page, life, first, end in event.get("writes", []):
-            self.pages[page][first:end] = [Byte(life, seq)] * (end - first)
-        reads += [(page, life, first, end, end) for page, life, first, end in event.get("reads", [])]
-        for page, life, first, end, valid in reads:
+            self.pages[page][first:end] = [Byte(life, seq, content=event.get("class", "kv"))] * (end - first)
+        content = event.get("class")
+        reads += [(page, life, first, end, end, content) for page, life, first, end in event.get("reads", [])]
+        for page, life, first, end, valid, meant in reads:
             if page not in self.reserved and life > 0:
                 self._read(seq, page, life, range(first, end), range(first, valid))
+                if meant:
+                    self._read_as(meant, seq, page, life, range(first, end))
 
     def _read(self, seq: int, page: int, life: int, covered: range, valid: range) -> None:
         for kind, span in (("stale", covered), ("unwritten", covered), ("wiped", valid)):
@@ -115,8 +120,17 @@ class ByteOracle:
                     found[at] = byte.wiped
                 elif kind != "wiped" and self._wrong(byte, life) == kind:
                     found[at] = byte.origin
-            known = self.met.get((kind, page, life))
-            if found and known is None:
-                self.met[kind, page, life] = (seq, found)
-            elif found and known is not None and known[0] == seq:
-                known[1].update(found)
+            self._meet(kind, seq, page, life, found)
+
+    def _read_as(self, meant: str, seq: int, page: int, life: int, covered: range) -> None:
+        """The life's own bytes are what they are read for."""
+        own = {at: byte for at in covered if (byte := self.pages[page][at]).life == life and not byte.wrong}
+        found = {at: byte.origin for at, byte in own.items() if byte.content not in (None, meant)}
+        self._meet("mixed", seq, page, life, found)
+
+    def _meet(self, kind: str, seq: int, page: int, life: int, found: dict[int, int | None]) -> None:
+        known = self.met.get((kind, page, life))
+        if found and known is None:
+            self.met[kind, page, life] = (seq, found)
+        elif found and known is not None and known[0] == seq:
+            known[1].update(found)

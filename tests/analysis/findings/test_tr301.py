@@ -301,3 +301,47 @@ def test_an_event_of_an_unknown_kind_may_have_cleared(history: History, told: Re
     history.event("scrub", page=5)
     reused(history)
     assert [("TR301", "suspected")] == [(finding["code"], finding["confidence"]) for finding in told(history)]
+
+
+@pytest.mark.parametrize("over", [True, False])
+def test_bytes_of_the_other_kind_in_the_same_life(history: History, told: Read, over: bool) -> None:
+    """Rows over keys and values of a page, or beside them; each is read by both kinds of launches."""
+    pages = history.alloc([5], "snapshot:4")
+    history.acquire(0, 1, 2)
+    history.publish(COMPUTE, 0, 1, pages)
+    history.forward(COMPUTE, use(0, 1, 0, 2))
+    span = [5, 1, 0, 2] if over else [5, 1, 2, 4]
+    store = history.forward(COMPUTE, kernel="store_row", phase="snapshot", writes=[span], **ROWS)
+    history.forward(COMPUTE, kernel="load_row", phase="snapshot", reads=[span], **ROWS)
+    if not over:
+        history.forward(COMPUTE, reads=[[5, 1, 0, 4]])
+        history.forward(COMPUTE, use(0, 1, 2, 2))
+        assert [] == [one for one in told(history) if one["code"] == "TR301"]
+    reader = history.forward(COMPUTE, use(0, 1, 2, 2, covers="valid" if over else "page"))
+    (finding,) = (one for one in told(history) if one["code"] == "TR301")
+    assert ("TR301", "proven", reader.seq, store.launch) == tuple(
+        finding[name] for name in ("code", "confidence", "seq", "other_launch")
+    )
+    assert finding["sentence"].endswith(
+        f"state rows are, stored by launch {store.launch} (store_row) on compute in this life: it takes them "
+        "for keys and values"
+    )
+
+
+def test_keys_and_values_that_are_read_as_rows(history: History, told: Read) -> None:
+    """A request's step writes over the rows, through a copy; then a restore reads them."""
+    history.alloc([5], "snapshot:4")
+    (page,) = history.alloc([6], "request:2")
+    history.forward(COMPUTE, kernel="store_row", phase="snapshot", writes=[[5, 1, 0, 4]], **ROWS)
+    writer = history.forward(COMPUTE, writes=[[*page, 0, 4]])
+    copy = history.copy(COMPUTE, [[*page, 1, 2]], [[5, 1, 1, 2]])
+    load = history.forward(COMPUTE, kernel="load_row", phase="snapshot", reads=[[5, 1, 0, 4]], **ROWS)
+    (finding,) = told(history)
+    assert (load.seq, 5, writer.launch) == tuple(
+        finding[name] for name in ("seq", "resource_id", "other_launch")
+    )
+    assert "covers position 1 of page 5.1, where keys and values are, stored by" in finding["sentence"]
+    assert finding["sentence"].endswith(
+        f"in page 6.1 and brought here by launch {copy.launch} (copy_pages) on compute: it takes them for "
+        "state rows"
+    )

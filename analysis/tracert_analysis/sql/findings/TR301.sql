@@ -11,7 +11,7 @@ WITH
             ON t.page = m.origin_page AND t.life = m.origin_life AND t.mode = 'write'
             AND m.origin_seq BETWEEN t.first_seq AND t.last_seq
         JOIN _tenancy AS n ON t.row = n.row AND t.generation = n.generation
-        WHERE m.kind = 'stale' GROUP BY m.page, m.life, m.origin_seq
+        WHERE m.kind IN ('stale', 'mixed') GROUP BY m.page, m.life, m.origin_seq
     )
 SELECT
     'TR301' AS code,
@@ -32,18 +32,26 @@ SELECT
     || coalesce(
         CASE m.origin_class WHEN 'rows' THEN ' of snapshot ' || s.snapshot ELSE ' of request ' || o.request END, ''
     )
-    || ' still are, stored by ' || _launch_named(x.launch, x.kernel, n.name)
-    || CASE WHEN m.origin_page = m.page THEN ' in life ' || m.origin_life
+    || CASE m.kind WHEN 'mixed' THEN ' are, stored by ' ELSE ' still are, stored by ' END
+    || _launch_named(x.launch, x.kernel, n.name)
+    || CASE
+        WHEN m.kind = 'mixed' AND m.origin_page = m.page AND m.origin_life = m.life THEN ' in this life'
+        WHEN m.origin_page = m.page THEN ' in life ' || m.origin_life
         ELSE ' in page ' || m.origin_page || '.' || m.origin_life END
     || coalesce(' and brought here by ' || _launch_named(v.launch, v.kernel, vn.name), '')
     || CASE
+        WHEN m.kind = 'mixed' THEN CASE m.origin_class
+            WHEN 'rows' THEN ': it takes them for keys and values' ELSE ': it takes them for state rows' END
         WHEN f.passed_seq < p.unheld_seq
             THEN '; fence ' || p.fence || ' of that life passed at event ' || f.passed_seq
                 || ', the life ended at event ' || p.unheld_seq
         ELSE coalesce('; that life ended at event ' || p.unheld_seq, '')
             || coalesce(', its fence ' || p.fence || ' passed at event ' || f.passed_seq, '')
     END
-    || CASE WHEN m.via_seq IS NULL AND m.before_seq IS NULL THEN ', and no clear stands between' ELSE '' END
+    || CASE
+        WHEN m.kind = 'stale' AND m.via_seq IS NULL AND m.before_seq IS NULL THEN ', and no clear stands between'
+        ELSE ''
+    END
     AS sentence,
     'page' AS resource_kind,
     m.page AS resource_id,
@@ -66,4 +74,4 @@ LEFT JOIN owned AS o ON m.page = o.page AND m.life = o.life AND m.origin_seq = o
 LEFT JOIN page_life AS p ON m.origin_page = p.page AND m.origin_life = p.life
 LEFT JOIN (SELECT fence, min(passed_seq) AS passed_seq FROM fence GROUP BY fence) AS f ON p.fence = f.fence
 CROSS JOIN _window AS w
-WHERE m.kind = 'stale'
+WHERE m.kind IN ('stale', 'mixed')

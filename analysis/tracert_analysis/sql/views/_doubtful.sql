@@ -100,6 +100,13 @@ WITH RECURSIVE
         SELECT m.page, m.life, m.seq FROM _moved AS m, _window AS w
         WHERE m.slot IS NOT NULL AND m.source_seq IS NULL AND w.complete
     ),
+    -- Lives that have state rows, or are read for them.
+    with_rows AS (
+        SELECT x.page, x.life, min(x.seq) AS seq
+        FROM _extent AS x
+        JOIN (SELECT seq FROM _told_launch WHERE kind = 'launch' AND class = 'rows') AS l ON x.seq = l.seq
+        WHERE x.source = 'extent' GROUP BY x.page, x.life
+    ),
     begun AS (
         SELECT page, life, first_seq AS seq FROM unclear
         UNION
@@ -123,6 +130,14 @@ WITH RECURSIVE
         SELECT page, life, seq FROM _skipped
         UNION
         SELECT page, life, seq FROM unfilled
+        UNION
+        -- Of these, those that have keys and values, too, or pass on what they have.
+        SELECT r.page, r.life, r.seq FROM with_rows AS r
+        WHERE EXISTS (FROM _touch AS t WHERE t.page = r.page AND t.life = r.life AND t.mode <> 'walk')
+            OR EXISTS (
+                FROM _extent AS x LEFT JOIN _told_launch AS l ON x.seq = l.seq
+                WHERE x.page = r.page AND x.life = r.life AND x.source <> 'clear' AND l.class IS DISTINCT FROM 'rows'
+            )
     ),
     reached AS (
         SELECT page, life FROM begun
