@@ -37,13 +37,28 @@ class Page(NamedTuple):
         """What works, an item each, on one line."""
         return self._items("Fixes that work")
 
+    def how(self) -> str:
+        """How what works belongs together: is one enough, are all needed? Without its stop; may be empty."""
+        return self._section("Fixes that work").partition("\n\n")[0].strip().rstrip(".")
+
+    def hardening(self) -> list[str]:
+        """What makes the mistake harder to make again and repairs nothing that was made, an item each."""
+        return self._items("What makes it harder to break")
+
+    def detection(self) -> list[str]:
+        """What shows the mistake sooner, or more plainly, and leaves it there, an item each."""
+        return self._items("What shows it sooner")
+
     def masks(self) -> list[str]:
         """What only hides the finding, an item each, on one line."""
         return self._items("Fixes that only mask")
 
     def _items(self, section: str) -> list[str]:
-        text = dict(SECTION.findall(self.text)).get(section, "")
-        return [" ".join(item.split()) for item in re.split(r"^- ", text, flags=re.MULTILINE)[1:]]
+        parts = re.split(r"^- ", self._section(section), flags=re.MULTILINE)
+        return [" ".join(item.split()) for item in parts[1:]]
+
+    def _section(self, title: str) -> str:
+        return dict[str, str](SECTION.findall(self.text)).get(title, "")
 
 
 @cache

@@ -6,12 +6,12 @@ Everything is told as of the moment of the verdict; later events only say what f
 import json
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
+from typing import Any, NamedTuple
 
 from tracert_analysis import library
 from tracert_analysis.explain import pages as explained
 from tracert_analysis.load import Dump
-from tracert_analysis.report import given_away
+from tracert_analysis.report import given_away, repairs
 from tracert_analysis.report.acquittals import acquittals
 from tracert_analysis.report.acts import Acts
 from tracert_analysis.report.again import EVENTS_MAX
@@ -42,7 +42,7 @@ from tracert_analysis.report.rerun import reproduce
 from tracert_analysis.report.rows import row_story
 from tracert_analysis.report.scene import Scene, scene
 from tracert_analysis.report.sentences import checked, nothing_found
-from tracert_analysis.report.stories import PageStory, RowStory, Uncomputed
+from tracert_analysis.report.stories import BytesStory, PageStory, RowStory, Uncomputed, WorkspaceStory
 from tracert_analysis.report.surroundings import surroundings
 from tracert_analysis.report.uncomputed import MASKS, uncomputed
 from tracert_analysis.report.workspace import workspace_acquittals, workspace_story
@@ -88,19 +88,24 @@ def build(dump: Dump, page: int | None = None) -> Report:
     whole = _whole(questions)
     left_out = uncomputed(questions, acts, seen.shown.row if seen.shown else None, seen.act)
     handed = given_away.fixes(questions, seen.root) if seen.root else ()
+    workspace = workspace_story(questions, seen.act, code, seen.at)
+    content = bytes_story(questions, acts, seen.shown.row if seen.shown else None, seen.act)
+    clears = repairs.cleared(questions, code or "", seen.at)
     counts, counts_query = checked(questions)
     return Report(
         tool=_tool(),
         dump=_about(dump),
         error=_error(dump, acts, rows),
-        verdict=_verdict(dump, seen, rows, query, counts, left_out, handed),
+        verdict=_verdict(
+            dump, seen, rows, query, counts, Around(left_out, handed, workspace, content, clears)
+        ),
         access=access,
         host=host,
         rows=row_stories,
         pages=page_stories,
         lanes=lanes(questions),
-        workspace=workspace_story(questions, seen.act, code, seen.at),
-        content=bytes_story(questions, acts, seen.shown.row if seen.shown else None, seen.act),
+        workspace=workspace,
+        content=content,
         uncomputed=left_out,
         acquitted=tuple(
             item if whole else replace(item, why=f"{item.why}; as far as the recorded window goes")
@@ -123,14 +128,25 @@ def build(dump: Dump, page: int | None = None) -> Report:
     )
 
 
+class Around(NamedTuple):
+    """What else was found that says what to do about the verdict."""
+
+    left_out: Uncomputed | None
+    handed: tuple[str, ...]
+    """What mends a row that changed hands."""
+    workspace: WorkspaceStory | None
+    content: BytesStory | None
+    clears: int | None
+    """Launches that had cleared granted pages."""
+
+
 def _verdict(
     dump: Dump,
     scene: Scene,
     rows: list[Row],
     query: int,
     counts: dict[str, int],
-    left_out: Uncomputed | None,
-    handed: tuple[str, ...],
+    around: Around,
 ) -> Verdict:
     root = scene.root
     if root is None:
@@ -143,6 +159,9 @@ def _verdict(
     # Bytes of two kinds in one life of a page: it has two owners, whatever was read there first.
     mixed = are_mixed(dump)
     advised = {**root, "code": "TR205"} if mixed else root
+    left_out, handed = around.left_out, around.handed
+    config = _config(dump)
+    advice = _advice(advised, scene.root_edge, around, config)
     return Verdict(
         code=root["code"],
         name=root["name"],
@@ -154,11 +173,14 @@ def _verdict(
         act=scene.root_act,
         seq=root["seq"],
         missing_edge=scene.root_edge,
-        fix=left_out.fixes() if left_out else handed or _fixes(advised, scene.root_edge),
+        fix=advice.repair,
+        fix_how=advice.how,
+        hardening=advice.hardening,
+        detection=advice.detection,
         counterfactual=counterfactual(dump, rows),
-        masks=MASKS if left_out else _masks(advised["code"]),
+        masks=advice.masks,
         # No option bears on what was not computed, on who has a row, or on bytes of two kinds.
-        options=() if left_out or handed or mixed else bearing(root["code"], _config(dump)),
+        options=() if left_out or handed or mixed else bearing(root["code"], config, around.clears),
         repetition=_repetition(scene),
         query=query,
     )
@@ -180,18 +202,19 @@ def _repetition(scene: Scene) -> Repetition | None:
     )
 
 
-def _fixes(root: Row, edge: Edge | None) -> tuple[str, ...]:
+def _advice(root: Row, edge: Edge | None, around: Around, config: dict[str, Any]) -> repairs.Advice:
     """The derived call where order is missing; the finding's page knows the rest."""
+    if around.left_out is not None:
+        fixes = around.left_out.fixes()
+        both = "The first is this place, the second every place of the kind" if len(fixes) > 1 else ""
+        return repairs.Advice(fixes, both, masks=MASKS)
     page = explained().get(root["code"])
-    general = page.fixes() if page else []
-    if edge is None:
-        return tuple(general)
-    return ways(edge) + (tuple(general[:1]) if root["class"] == "lifetime" else ())
-
-
-def _masks(code: str) -> tuple[str, ...]:
-    page = explained().get(code)
-    return tuple(page.masks()) if page else ()
+    if page is None:
+        return repairs.Advice()
+    here = around.handed or repairs.missing_edge(edge, root, page, ways(edge) if edge else ())
+    cases = repairs.cases(root, around.workspace, around.content, around.left_out is not None)
+    uncleared = around.content is not None and around.content.clears == 0
+    return repairs.advice(page, here, cases, config, uncleared)
 
 
 def _access(questions: Questions, acts: Acts, scene: Scene) -> Access | None:

@@ -6,15 +6,19 @@ Only what the header's configuration says; the planted fault is never read.
 from typing import Any
 
 
-def bearing(code: str | None, config: dict[str, Any]) -> tuple[str, ...]:
-    """A sentence an option, the most telling first; none when the configuration says nothing."""
+def bearing(code: str | None, config: dict[str, Any], clears: int | None = None) -> tuple[str, ...]:
+    """A sentence an option, the most telling first; none when the configuration says nothing.
+
+    `clears`: how many launches had cleared granted pages, where that was asked.
+    """
     policy = config.get("stale_pages")
     if code in ("TR301", "TR302"):
         if policy in ("zero", "clear-tail"):
             what = "pages before they are used again" if policy == "zero" else "the tails of last pages"
+            others = f"; {clears} launch{'es' * (clears != 1)} did" if clears is not None else ""
             return (
-                f"--stale-pages {policy} was on, which clears {what}: of this page the history has no such "
-                "clear, so a path leaves it out",
+                f"--stale-pages {policy} was on, which clears {what}{others}: of this page the history has no "
+                "such clear, so a path leaves it out",
             )
         if policy == "inert":
             return ("--stale-pages inert was on: kernels leave out what is not valid, and this one does not",)
@@ -22,7 +26,8 @@ def bearing(code: str | None, config: dict[str, Any]) -> tuple[str, ...]:
         return (f"--stale-pages {policy} was on: the page is cleared, but not where and when that helps",)
     if code == "TR701" and config.get("preflight") is False:
         return (
-            "--no-preflight: with the preflight on, a launch that does not fit is refused before it starts",
+            "--no-preflight was given: with the preflight on, a launch that does not fit is refused before it "
+            "starts, and fails at once; the preflight frees nothing",
         )
     if code in ("TR102", "TR402") and "poison_rows" in config:
         if config["poison_rows"]:

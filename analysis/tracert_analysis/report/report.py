@@ -87,6 +87,13 @@ class Verdict:
     seq: int | None = None
     missing_edge: Edge | None = None
     fix: tuple[str, ...] = ()
+    """What repairs it, a sentence each."""
+    fix_how: str = ""
+    """How these belong together, such as "One is enough"; empty where there is one."""
+    hardening: tuple[str, ...] = ()
+    """What makes it harder to break and repairs nothing, a sentence each."""
+    detection: tuple[str, ...] = ()
+    """What shows it sooner and leaves it there, a sentence each."""
     counterfactual: str | None = None
     masks: tuple[str, ...] = ()
     """What only hides it, a sentence each."""

@@ -29,16 +29,29 @@ def _facts(report: Report) -> Iterator[Fact]:
             yield Fact(
                 "missing again", f"{place(again.earlier)} -> {place(again.later)}", (again.query,), "bad"
             )
-    for number, fix in enumerate(found.fix):
-        yield Fact("fix" if number == 0 else "", f"{number + 1}. {fix}", (), "good")
-    for number, mask in enumerate(found.masks):
-        yield Fact("only masks" if number == 0 else "", mask)
-    for number, option in enumerate(found.options):
-        yield Fact("option" if number == 0 else "", option)
+    yield from _advice(found)
     if found.counterfactual:
         yield Fact("counterfactual", found.counterfactual)
     if found.code:
         yield Fact("more", f"tracert explain {found.code}", (), "quiet")
+
+
+def _advice(found: Verdict) -> Iterator[Fact]:
+    """What repairs it, and how the repairs belong together; what only hardens, shows or masks it."""
+    if found.fix_how:
+        yield Fact("fix", f"{found.fix_how}:", (), "good")
+    for number, fix in enumerate(found.fix):
+        label = "" if number or found.fix_how else "fix"
+        yield Fact(label, f"{number + 1}. {fix}" if len(found.fix) > 1 else fix, (), "good")
+    beside = (
+        ("hardening", found.hardening),
+        ("detection", found.detection),
+        ("only masks", found.masks),
+        ("option", found.options),
+    )
+    for label, items in beside:
+        for number, item in enumerate(items):
+            yield Fact("" if number else label, item)
 
 
 def _repetition(found: Verdict, again: Repetition) -> Iterator[Fact]:

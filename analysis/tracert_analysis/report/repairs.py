@@ -1,0 +1,129 @@
+"""What to do about a verdict: what repairs it, what makes it harder to break, what shows it sooner, what masks.
+
+From the page of the finding, less what its case does not need, and with what the engine had switched on, or
+off, when the history was made: an option that was on repairs nothing once more.
+"""
+
+import re
+from typing import Any, NamedTuple
+
+from tracert_analysis.explain import Page
+from tracert_analysis.report.facts import Edge
+from tracert_analysis.report.questions import Questions, Row
+from tracert_analysis.report.stories import BytesStory, WorkspaceStory
+
+CASE = re.compile(r"(Where [^:,]+): (.)")
+"""How an item of a page begins that is for one case only."""
+
+ONE = "One is enough"
+
+# Clears of granted pages before an event: that of the arena at the start names none.
+CLEARS = """
+SELECT count(*) AS clears FROM event
+WHERE kind = 'clear' AND seq < $at AND len(list_filter(target, lambda t: t[2] > 0)) > 0"""
+
+
+class Advice(NamedTuple):
+    """What to do, a sentence each."""
+
+    repair: tuple[str, ...] = ()
+    how: str = ""
+    """How the repairs belong together, where there are several."""
+    hardening: tuple[str, ...] = ()
+    detection: tuple[str, ...] = ()
+    masks: tuple[str, ...] = ()
+
+
+def advice(
+    page: Page, repair: tuple[str, ...], cases: dict[str, bool], config: dict[str, Any], uncleared: bool
+) -> Advice:
+    """A page's advice in the case of this history.
+
+    `repair`: what works here, where the history says it better than the page. `cases`: whether each case
+    that a page tells of is the one at hand; what is not in it is told with its condition. `uncleared`: no
+    clear of the bytes in question has been recorded.
+    """
+    fixes = repair or tuple(
+        _in_force(page.code, fix, config, uncleared) for fix in fitting(page.fixes(), cases)
+    )
+    seen = tuple(_switched_off(item, config) for item in fitting(page.detection(), cases))
+    how = ONE if repair else page.how()
+    return Advice(
+        repair=fixes,
+        how=how if len(fixes) > 1 else "",
+        hardening=tuple(fitting(page.hardening(), cases)),
+        detection=seen,
+        masks=tuple(fitting(page.masks(), cases)),
+    )
+
+
+def fitting(items: list[str], cases: dict[str, bool]) -> list[str]:
+    """The items less those of other cases; those of the case at hand without their condition."""
+    found = []
+    for item in items:
+        case = CASE.match(item)
+        fits = cases.get(case.group(1)) if case else None
+        if case is None or fits is None:
+            found.append(item)
+        elif fits:
+            found.append(case.group(2).upper() + item[case.end() :])
+    return found
+
+
+def cases(
+    root: Row, workspace: WorkspaceStory | None, content: BytesStory | None, meant: bool
+) -> dict[str, bool]:
+    """Which of the cases that pages tell of is the one at hand; those that can't be told are left out."""
+    code = root["code"]
+    if code == "TR302":
+        return {"Where it is behind what is valid": not meant, "Where it is meant to be valid": meant}
+    if code == "TR301" and content is not None:
+        rows = any(run.content == "rows" and run.stale for run in content.runs)
+        return {"Where state rows are what is stale": rows}
+    if code != "TR701" or workspace is None:
+        return {}
+    kept = root["launch"] == root["other_launch"]
+    planned, capacity = workspace.planned, workspace.capacity
+    large = planned is not None and capacity is not None and planned > capacity
+    beside = bool(workspace.live)
+    return {
+        "Where a block is kept": kept,
+        "Where steps in flight have the room": beside and not kept and not large,
+        "Where nothing is live": not beside and not kept and not large,
+        "Where the plan is larger than the whole workspace": large,
+    }
+
+
+def cleared(questions: Questions, code: str, at: int) -> int | None:
+    """How many launches had cleared granted pages before event `at`; None unless bytes are the matter."""
+    if code not in ("TR301", "TR302"):
+        return None
+    told = questions.ask(f"which launches cleared granted pages before event {at}?", CLEARS, at=at)
+    return int(told.first["clears"]) if told.first else None
+
+
+def missing_edge(edge: Edge | None, root: Row, page: Page | None, ways: tuple[str, ...]) -> tuple[str, ...]:
+    """The derived call where order is missing, and of a lifetime how to wait with the page; else nothing."""
+    if edge is None:
+        return ()
+    return ways + (tuple(page.fixes()[:1]) if page and root["class"] == "lifetime" else ())
+
+
+def _in_force(code: str, fix: str, config: dict[str, Any], uncleared: bool) -> str:
+    """The repair; where the option that it names was on, what is left to do about it."""
+    policy = config.get("stale_pages")
+    if code not in ("TR301", "TR302") or not policy or f"`--stale-pages {policy}`" not in fix:
+        return fix
+    if policy == "inert":
+        return "Let this kernel leave out what is not valid, too: `--stale-pages inert` was on, and it loaded more."
+    but = ", and cleared none of these positions after they were written" if uncleared else ""
+    return (
+        "Find the path that leaves the clear out, and clear there, too, on the stream that uses the page next: "
+        f"`--stale-pages {policy}` was on{but}."
+    )
+
+
+def _switched_off(item: str, config: dict[str, Any]) -> str:
+    if "`--no-preflight`" in item and config.get("preflight") is False:
+        return item.replace("(`--no-preflight` switches that off)", "(it was off: `--no-preflight`)")
+    return item

@@ -1,0 +1,100 @@
+"""What repairs a verdict stands apart from what hardens, shows or masks it, and knows what was on."""
+
+from pathlib import Path
+
+import pytest
+from tracert_analysis.explain import pages
+from tracert_analysis.report.as_json import as_json
+from tracert_analysis.report.as_text import render
+from tracert_analysis.report.build import build
+from tracert_analysis.report.repairs import CASE, advice, fitting
+
+from tests.analysis.history import History
+from tests.analysis.ring import COMPUTE, Ring
+
+KEPT = "Where a block is kept"
+LARGE = "Where the plan is larger than the whole workspace"
+FLIGHT = "Where steps in flight have the room"
+EMPTY = "Where nothing is live"
+
+
+def test_an_item_is_for_its_case_alone() -> None:
+    """Of another case it is left out, of this one its condition is, and what can't be told keeps it."""
+    items = ["Where a: do this.", "Where b: do that.", "Where c, keep.", "Always."]
+    assert fitting(items, {"Where a": True, "Where b": False}) == ["Do this.", "Where c, keep.", "Always."]
+    assert fitting(items, {}) == items
+
+
+def test_cases_that_a_page_tells_of_are_known() -> None:
+    """A condition that nobody decides would stand in every report."""
+    told = {
+        case.group(1)
+        for page in pages().values()
+        for item in (*page.fixes(), *page.masks(), *page.hardening(), *page.detection())
+        if (case := CASE.match(item))
+    }
+    assert told == {
+        KEPT,
+        LARGE,
+        FLIGHT,
+        EMPTY,
+        "Where it is behind what is valid",
+        "Where it is meant to be valid",
+        "Where state rows are what is stale",
+    }
+
+
+@pytest.mark.parametrize(
+    ("nbytes", "kept", "starts"),
+    [
+        (750, True, ["Give a launch's scratch back"]),
+        (1200, True, ["Give a launch's scratch back", "Size the workspace"]),
+        (750, False, ["Let the launch wait until one of them has ended"]),
+    ],
+)
+def test_the_workspace_is_enlarged_only_for_a_plan_that_never_fits(
+    tmp_path: Path, nbytes: int, kept: bool, starts: list[str]
+) -> None:
+    """Where a block is kept, a larger one only masks it: it isn't told as a repair, too."""
+    history = History()
+    history.clear(COMPUTE)
+    history.sync()
+    ring = Ring(history)
+    first = ring.launch((200, 100))
+    if kept:
+        ring.settle(first)
+    ring.plan(nbytes, room=700)
+    waits = ring.launch()
+    history.progress[COMPUTE] = (waits.ordinal, waits.ordinal - 1)
+    history.error(COMPUTE)
+    history.header["config"]["preflight"] = False
+    report = build(history.read(tmp_path))
+    verdict = report.verdict
+    for fix, start in zip(verdict.fix, starts, strict=True):
+        assert fix.startswith(start)
+    assert any("larger workspace" in mask for mask in verdict.masks) is kept
+    assert "(it was off: `--no-preflight`)" in verdict.detection[0]
+    told = as_json(report)["verdict"]
+    assert told["detection"] == list(verdict.detection)
+    assert told["fix_how"] == ("The one that fits the case" if len(starts) > 1 else "")
+    assert "detection      Refuse a launch whose plan does not fit" in render(report)
+
+
+@pytest.mark.parametrize(
+    ("policy", "uncleared", "number", "says"),
+    [
+        ("zero", True, 0, "was on, and cleared none of these positions after they were written"),
+        ("clear-tail", False, 1, "`--stale-pages clear-tail` was on."),
+        ("inert", True, 2, "Let this kernel leave out"),
+    ],
+)
+def test_an_option_that_was_on_is_no_repair(policy: str, uncleared: bool, number: int, says: str) -> None:
+    """What is left to do about it stands in its place; the others stand as they are."""
+    page = pages()["TR301"]
+    made = advice(page, (), {}, {"stale_pages": policy}, uncleared)
+    plain = advice(page, (), {}, {}, uncleared)
+    assert says in made.repair[number]
+    assert [fix for n, fix in enumerate(made.repair) if n != number] == [
+        fix for n, fix in enumerate(plain.repair) if n != number
+    ]
+    assert made.how == "One is enough"
