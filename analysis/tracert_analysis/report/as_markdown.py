@@ -87,6 +87,8 @@ def _block(block: Block, most: int) -> Iterator[str]:
         yield "\n".join(f"| {' | '.join(_cells(cells, most))} |" for cells in lines)
     elif isinstance(block, Drawing):
         yield fenced([middle_out(line, most) for line in block.lines])
+        if block.signs:
+            yield escaped(block.signs, most)
     else:
         yield f"**[{block.number}]** {escaped(block.about, most)}"
         yield fenced(_code(block, most), "sql")

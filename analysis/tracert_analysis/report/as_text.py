@@ -68,6 +68,8 @@ def _block(block: Block, width: int) -> Iterator[Line]:
         yield from (Line(f"    {text}", "code") for text in block.code.splitlines())
     else:
         yield from (Line(text, "drawing") for text in block.lines)
+        if block.signs:
+            yield from (Line(text, "quiet") for text in wrap(block.signs, width))
 
 
 def _fact(label: str, text: str, tone: Tone, indent: int, width: int) -> Iterator[Line]:

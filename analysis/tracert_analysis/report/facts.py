@@ -119,6 +119,10 @@ class Life:
     reads: tuple[int, ...] = ()
     times: tuple[int, int] | None = None
     """Of a row's generation: how often it was published and used in all."""
+    voids: tuple[int, ...] = ()
+    """Of `writes` those that published nothing but what names no page of the pool."""
+    also: tuple[str, ...] = ()
+    """Who else held the page in this life, in the order in which they took it."""
 
 
 @dataclass(frozen=True, slots=True)

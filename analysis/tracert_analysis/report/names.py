@@ -14,6 +14,7 @@ def names(questions: Questions, rows: tuple[RowStory, ...], pages: tuple[PageSto
     holders = {hold.holder for story in stories for hold in (story.last_owner, story.previous_owner) if hold}
     holders |= {life.owner for story in stories for life in story.lives if life.owner}
     holders |= {holder for page in pages for holder in page.also_held_by}
+    holders |= {holder for page in pages for life in page.lives for holder in life.also}
     holders |= {holder for page in pages for near in page.neighbours for holder in near.holders}
     holders |= {f"request:{run.request}" for page in pages for run in page.runs if run.request is not None}
     kept = [page.last_facts for page in pages if page.last_facts is not None]

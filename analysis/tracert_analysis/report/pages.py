@@ -109,7 +109,7 @@ def page_story(questions: Questions, acts: Acts, page: int, at: int, why: str, a
         kept_writer=kept_writer,
         last_fence=fence,
         needs_fence=reader is None or wrote is None or reader.stream != wrote.stream,
-        lives=tuple(_life(row, touches) for row in lives.rows),
+        lives=tuple(_life(row, touches, holders.rows) for row in lives.rows),
         queries=(
             holders.query,
             written.query,
@@ -120,6 +120,7 @@ def page_story(questions: Questions, acts: Acts, page: int, at: int, why: str, a
             kernels_query,
         ),
         page_size=about.page_size,
+        at=at,
         runs=runs,
         touched=kernels,
         neighbours=near,
@@ -189,8 +190,13 @@ def owners(holders: Told, lives: Told, at: int) -> tuple[Hold | None, Hold | Non
     ended = [hold for hold in held if hold not in now]
     ended.sort(key=lambda hold: (hold.life, hold.until_seq or 0), reverse=True)
     last = (now + ended)[0] if held else None
+    # Who took it after its owner, and gave it back, only shared it.
     before = [
-        hold for hold in ended if last is not None and (hold.holder, hold.life) != (last.holder, last.life)
+        hold
+        for hold in ended
+        if last is not None
+        and (hold.holder, hold.life) != (last.holder, last.life)
+        and (hold.life, hold.from_seq) < (last.life, last.from_seq)
     ]
     return last, before[0] if before else None, tuple(dict.fromkeys(hold.holder for hold in now[1:]))
 
@@ -235,7 +241,10 @@ def _fence(
     return (FenceFact(**told.first) if told.first else None), told.query
 
 
-def _life(row: Row, touches: list[Row]) -> Life:
+def _life(row: Row, touches: list[Row], holders: list[Row]) -> Life:
+    """One life: its owner is who it was granted to, `holders` are all of the page, the latest first."""
+    held = [holder["holder"] for holder in reversed(holders) if holder["life"] == row["life"]]
+
     def seqs(mode: str) -> tuple[int, ...]:
         return tuple(
             touch["seq"] for touch in touches if touch["life"] == row["life"] and touch["mode"] == mode
@@ -249,4 +258,5 @@ def _life(row: Row, touches: list[Row]) -> Life:
         until_seq=row["free_seq"],
         writes=seqs("write"),
         reads=seqs("read"),
+        also=tuple(dict.fromkeys(holder for holder in held if holder != row["owner"])),
     )

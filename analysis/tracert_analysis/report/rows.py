@@ -4,7 +4,7 @@ from tracert_analysis.report.acts import Acts
 from tracert_analysis.report.entries import strips
 from tracert_analysis.report.facts import Act, Hold, Life, Write
 from tracert_analysis.report.questions import Questions, Row, Told
-from tracert_analysis.report.stories import Leftover, RowStory
+from tracert_analysis.report.stories import Leftover, RowStory, Strip
 
 TENANTS = """
 WITH taken AS (
@@ -96,7 +96,7 @@ def row_story(
         last_writer=Write(last) if last else None,
         previous_writer=Write(writes[1]) if len(writes) > 1 else None,
         last_fence=fence,
-        lives=_lives(tenants, published, questions.rows(USES, row=row, at=at)),
+        lives=_lives(tenants, published, questions.rows(USES, row=row, at=at), _voids(entries)),
         leftovers=left,
         queries=(tenants.query, published.query, left_query, fence_query, entries_query),
         entries=entries,
@@ -111,7 +111,12 @@ def _tenant(row: Row) -> Hold:
     return Hold(_owner(row), None, row["generation"], row["from_seq"], row["until_seq"], row["since_before"])
 
 
-def _lives(tenants: Told, published: Told, uses: list[Row]) -> tuple[Life, ...]:
+def _voids(entries: tuple[Strip, ...]) -> set[int]:
+    """Events of publishes that put nothing but what names no page into the row."""
+    return {strip.seq for strip in entries} - {strip.seq for strip in entries if strip.in_pool}
+
+
+def _lives(tenants: Told, published: Told, uses: list[Row], voids: set[int]) -> tuple[Life, ...]:
     """Generations with their publishes (`w`) and uses (`r`), oldest first."""
     written = {row["generation"]: row["times"] for row in published.rows}
     used = {row["generation"]: row["times"] for row in uses}
@@ -125,6 +130,9 @@ def _lives(tenants: Told, published: Told, uses: list[Row]) -> tuple[Life, ...]:
             writes=tuple(w["seq"] for w in published.rows if w["generation"] == row["generation"]),
             reads=tuple(use["seq"] for use in uses if use["generation"] == row["generation"]),
             times=(written.get(row["generation"], 0), used.get(row["generation"], 0)),
+            voids=tuple(
+                w["seq"] for w in published.rows if w["generation"] == row["generation"] and w["seq"] in voids
+            ),
         )
         for row in reversed(tenants.rows)
     )

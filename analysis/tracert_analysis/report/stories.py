@@ -220,6 +220,8 @@ class PageStory:
     extent: Extent | None = None
     not_found: tuple[Negative, ...] = ()
     last_facts: LastFacts | None = None
+    at: int = 0
+    """The event as of which all of this is told."""
     kept_writer: Act | None = None
     """Of these the writer, where it wrote before the history; its ordinal is the highest it can have."""
     doubt: str | None = None

@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 from tracert_analysis.report.as_text import render
 from tracert_analysis.report.build import NoSuchPage, build
+from tracert_analysis.report.pages import owners
+from tracert_analysis.report.questions import Told
 
 from tests.analysis.report.histories import (
     COMPUTE,
@@ -66,7 +68,26 @@ def test_poison_in_a_row_is_no_page(tmp_path: Path) -> None:
         (2**31 - 1, False)
     ] * 2
     assert [page.page for page in made.pages] == [8]
-    assert "there was 2147483647, which is no page of the pool" in render(made)
+    text = render(made)
+    assert "there was 2147483647, which is no page of the pool" in text
+    assert made.rows[0].lives[0].voids == (made.rows[0].entries[1].seq,)
+    assert "x published as no page" in text
+
+
+def test_who_shared_a_page_later_is_no_owner_before() -> None:
+    """Of one life: the previous owner took it before the owner did, whoever gave it back last."""
+    lives = Told(1, [{"life": 1, "owner": "request:1", "alloc_seq": 10, "free_seq": None}])
+    held = (
+        ("request:5", "read", 1, 70, 80),
+        ("prefix:1", "read", 1, 37, None),
+        ("request:1", "write", 1, 10, 53),
+    )
+    names = ("holder", "mode", "life", "from_seq", "until_seq")
+    holders = Told(1, [dict(zip(names, hold, strict=True)) | {"since_before": False} for hold in held])
+    last, before, also = owners(holders, lives, 100)
+    assert last is not None
+    assert before is not None
+    assert (last.holder, before.holder, also) == ("prefix:1", "request:1", ())
 
 
 def test_a_page_can_be_asked_for() -> None:

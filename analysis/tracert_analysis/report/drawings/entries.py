@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from tracert_analysis.report.drawings.figure import LETTER, Box, Figure, Shape, Stroke, Words, fitting, legend
-from tracert_analysis.report.drawings.lives import BAR, LABEL, OWNER, WIDTH
+from tracert_analysis.report.drawings.lives import BAR, LABEL, OWNER, WIDTH, column, scale
 from tracert_analysis.report.stories import Strip
 
 LANES = 10
@@ -64,7 +64,7 @@ def draw(strips: Sequence[Strip], start: int, last: int, mark: int, walked: int 
         return
     head, tail, left = shown(strips, walked)
     margin = max(len(label(lane)) for lane in (*head, *tail))
-    yield f"{'seq':<{margin}}  {start} |{' ' * WIDTH}| {last}"
+    yield f"{'seq':<{margin}}  {start} |{scale(start, last)}| {last}"
     for number, lane in enumerate((*head, *tail)):
         if left and number == len(head):
             yield f"({left} more entries not drawn)"
@@ -75,13 +75,13 @@ def draw(strips: Sequence[Strip], start: int, last: int, mark: int, walked: int 
 def _bar(strips: Sequence[Strip], lane: tuple[int, int], start: int, last: int, mark: int) -> tuple[str, str]:
     columns = [" "] * WIDTH
 
-    def column(seq: int) -> int:
-        return min(WIDTH - 1, max(0, (seq - start) * (WIDTH - 1) // (last - start)))
+    def at(seq: int) -> int:
+        return column(seq, start, last)
 
     now = "" if _of(strips, lane) else NOTHING
     for strip in _of(strips, lane):
-        begin = column(strip.seq)
-        end = column(strip.until_seq) if strip.until_seq is not None else WIDTH
+        begin = at(strip.seq)
+        end = at(strip.until_seq) if strip.until_seq is not None else WIDTH
         sign = "." if unexecuted(strip) else "=" if strip.in_pool else "x"
         columns[begin : max(end, begin + 1)] = sign * max(end - begin, 1)
         word = name(strip, lane[0]) if strip.in_pool else ""
@@ -89,7 +89,7 @@ def _bar(strips: Sequence[Strip], lane: tuple[int, int], start: int, last: int, 
             columns[begin : begin + len(word)] = word
         if strip.seq <= mark:
             now = name(strip, lane[0]) + (" ..." if lane[1] > lane[0] + 1 and strip.in_pool else "")
-    columns[column(mark)] = "!"
+    columns[at(mark)] = "!"
     return "".join(columns), now
 
 

@@ -4,8 +4,9 @@
     17.1         |====w==r=~~~                                | request:4
     17.3         |                          ====w===w====!    | request:17
 
-`=` held, `~` retired (nobody holds it, a fence guards it), `w` written, `r` read, `!` the act in question.
-Where several fall on one column, the most telling is shown: `!`, then `w`, then `r`.
+`=` held, `~` retired (nobody holds it, a fence guards it), `w` written, `r` read, `!` the act in question; of a
+row, `x` is a publish that names no page. Where several fall on one column, the most telling is shown: `!`, then
+`x`, then `w`, then `r`. All columns stand for as many numbers of events, which the head says.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -14,6 +15,8 @@ from tracert_analysis.report.drawings.figure import Box, Figure, Shape, Stroke, 
 from tracert_analysis.report.facts import Life
 
 WIDTH = 60
+OWNERS = 3
+"""Of those who had a life together so many are named."""
 SHOWN = 8
 """The last so many lives are drawn; what is left out is counted."""
 
@@ -35,6 +38,18 @@ def owner_of(life: Life) -> str:
     return life.owner or ("granted before the history" if life.from_seq is None else "unknown")
 
 
+def column(seq: int, start: int, last: int) -> int:
+    """The column of an event on an axis from `start` to `last`: each stands for as many numbers."""
+    return min(WIDTH - 1, max(0, (seq - start) * WIDTH // (last - start + 1)))
+
+
+def scale(start: int, last: int) -> str:
+    """What a column of the axis stands for."""
+    numbers = (last - start + 1) / WIDTH
+    many = f"{numbers:.0f}" if numbers >= 10 else f"{numbers:.1f}"
+    return f"{f'one column: {many} numbers of events':^{WIDTH}}"
+
+
 def draw(
     name: str,
     lives: Sequence[Life],
@@ -53,7 +68,7 @@ def draw(
     start, last = span(shown, first, last)
     labels = [f"{name}.{life.number}" for life in shown]
     margin = max(len("seq"), *map(len, labels))
-    ends = f"{start} |{' ' * WIDTH}| {last}"
+    ends = f"{start} |{scale(start, last)}| {last}"
     lines = [f"{'seq':<{margin}}  {ends}"]
     if len(lives) > len(shown):
         lines.insert(0, f"({len(lives) - len(shown)} earlier not drawn)")
@@ -67,21 +82,21 @@ def _bar(life: Life, start: int, last: int, mark: int | None) -> list[str]:
     """The columns of one life, later marks over earlier ones."""
     columns = [" "] * WIDTH
 
-    def column(seq: int) -> int:
-        return min(WIDTH - 1, max(0, (seq - start) * (WIDTH - 1) // (last - start)))
+    def at(seq: int) -> int:
+        return column(seq, start, last)
 
     begin = life.from_seq if life.from_seq is not None else start
     end = life.until_seq if life.until_seq is not None else last
-    for position in range(column(begin), column(end) + 1):
+    for position in range(at(begin), at(end) + 1):
         columns[position] = "="
     if life.retired_seq is not None:
-        for position in range(column(life.retired_seq), column(end) + 1):
+        for position in range(at(life.retired_seq), at(end) + 1):
             columns[position] = "~"
-    for seqs, sign in ((life.reads, "r"), (life.writes, "w")):
+    for seqs, sign in ((life.reads, "r"), (life.writes, "w"), (life.voids, "x")):
         for seq in seqs:
-            columns[column(seq)] = sign
+            columns[at(seq)] = sign
     if mark is not None and begin <= mark <= end:
-        columns[column(mark)] = "!"
+        columns[at(mark)] = "!"
     return columns
 
 
@@ -138,7 +153,8 @@ def _life(
         yield Box(x(held_end), top + 6, max(2.0, x(end) - x(held_end)), 12, "retired", f"{name}: retired")
     for seqs, kind, where in ((life.reads, "read", top + 18), (life.writes, "write", top)):
         for seq in seqs:
-            yield Stroke(x(seq), where, x(seq), where + 6, kind, about=f"{kind} at event {seq}")
+            about = f"published as no page at event {seq}" if seq in life.voids else f"{kind} at event {seq}"
+            yield Stroke(x(seq), where, x(seq), where + 6, kind, about=about)
     if mark is not None and begin <= mark <= end:
         yield Stroke(x(mark), top - 2, x(mark), top + 26, "wrong", about=f"the act in question, event {mark}")
     yield Words(LABEL + BAR + 10, top + 11, fitting(words[0], OWNER - 10))

@@ -2,11 +2,11 @@
 
       page 8.1   held by request:16 (warm-7)
     > page 9.3   held by request:18 (warm-8)
-                 |krrrrrrrrrrrrrrr|
+                 |ksssssssssssssss|
                    ^^^^^^^^^^^^^^^  positions 1 to 15: state rows of snapshot 4
       page 10    free, request:3 held it last
 
-`k` keys and values, `r` rows of a snapshot, `0` zeros, `h` from the host tier, `.` no writer known.
+`k` keys and values, `s` state rows of a snapshot, `0` zeros, `h` from the host tier, `.` no writer known.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,7 +17,7 @@ from tracert_analysis.report.stories import ByteRun, Extent, Neighbour, PageStor
 
 CELLS = 64
 """A page of more positions is drawn in so many columns."""
-SIGNS = {"kv": "k", "rows": "r", "zero": "0"}
+SIGNS = {"kv": "k", "rows": "s", "zero": "0"}
 """By what wrote them; everything else is `h`."""
 KINDS = {"kv": "held", "rows": "rows", "zero": "zero"}
 OTHERS = {

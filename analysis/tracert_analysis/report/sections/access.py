@@ -67,4 +67,5 @@ def _around(report: Report, facts: tuple[Fact, ...]) -> Iterator[Block]:
         "launches around the act in question, by stream, with the fences between them",
         tuple(streams.draw(around, act, edge)),
         streams.figure(around, act, edge),
+        "! the act in question, ... launches that are left out, <- and -> fences",
     )

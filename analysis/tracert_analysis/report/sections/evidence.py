@@ -46,11 +46,8 @@ def _evidence(report: Report) -> Iterator[Fact]:
     if any(page.lives for page in report.pages) or report.rows:
         yield Fact(
             "reading",
-            "page 9.3 is page 9 in its third life; drawn are = held, ~ given back behind a fence, w written, "
-            "r read, ! the act in question; numbers of events (seq) have gaps where a record was long",
+            "page 9.3 is page 9 in its third life; numbers of events (seq) have gaps where a record was long",
         )
-    if any(row.entries for row in report.rows):
-        yield Fact("", "of a row's entries: x no page of the pool, . published and not executed at the end")
     if found.checked:
         yield Fact("checked", ", ".join(f"{count} {what}" for what, count in found.checked.items()))
     for number, item in enumerate(found.unknown):

@@ -19,7 +19,9 @@ def life_line(
     first, last = report.evidence.first_seq or 0, report.evidence.last_seq or 1
 
     def owner(life: Life) -> str:
-        return named([lives.owner_of(life)], report.names)
+        had = [lives.owner_of(life), *life.also] if life.owner else [*life.also] or [lives.owner_of(life)]
+        more = f" and {len(had) - lives.OWNERS} more" if len(had) > lives.OWNERS else ""
+        return named(had[: lives.OWNERS], report.names) + more
 
     lines = lives.draw(name, drawn, first, last, report.moment, owner)
     if lines:

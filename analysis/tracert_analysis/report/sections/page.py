@@ -21,7 +21,7 @@ def _blocks(story: PageStory, report: Report) -> Iterator[Block]:
     yield Facts(tuple(_facts(story, report)))
     yield from life_line(
         f"lives of page {story.page}: who held it, who wrote and read it",
-        "= held, ~ retired, w written, r read, ! the act in question",
+        "= held, ~ given back behind a fence, w written, r read, ! the act in question",
         str(story.page),
         story.lives,
         report,
@@ -33,7 +33,8 @@ def _blocks(story: PageStory, report: Report) -> Iterator[Block]:
             f"pages around page {story.page}, who holds each, what its positions hold, and those in question",
             around,
             neighbours.figure(story, report.names),
-            "k keys and values, r rows of a snapshot, 0 zeros, h of the host tier, . unknown, ^ in question",
+            f"as of event {story.at}; of positions: k keys and values, s state rows of a snapshot, 0 zeros, "
+            "h of the host tier, . unknown, ^ in question",
         )
 
 

@@ -24,7 +24,9 @@ def _blocks(story: RowStory, report: Report) -> Iterator[Block]:
     name = f"row {story.row}"
     yield from life_line(
         f"generations of {name}: who had it, its publishes (written) and uses (read)",
-        "= somebody had it, w published, r used, ! the act in question",
+        "= somebody had it, w published, "
+        + ("x published as no page, " if any(life.voids for life in story.lives) else "")
+        + "r used, ! the act in question",
         name,
         story.lives,
         report,

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tracert_analysis.report.drawings.entries import LANES, draw, figure, lanes
 from tracert_analysis.report.drawings.figure import Box, Words
-from tracert_analysis.report.drawings.lives import WIDTH
+from tracert_analysis.report.drawings.lives import WIDTH, scale
 from tracert_analysis.report.stories import Strip
 
 FIRST = Strip(0, 3, ((5, 1), (6, 1), (9, 2)), True, 0, 30, 1, 1, 2, "copy_row", "transfer", "finished")
@@ -21,7 +21,7 @@ STRIPS = (replace(FIRST, end=2, pages=FIRST.pages[:2]), TAIL, POISON, AGAIN)
 def test_entries_that_change_together_share_a_line() -> None:
     """Each strip at its time, behind the page of its first entry; not executed; no page."""
     head, both, alone = draw(STRIPS, 0, 59, 50)
-    assert head == f"seq             0 |{' ' * WIDTH}| 59"
+    assert head == f"seq             0 |{scale(0, 59)}| 59"
     assert both.split("|")[1] == "5.1" + "=" * 27 + "x" * 10 + "7.1" + "." * 7 + "!" + "." * 9
     assert both.startswith("entries 0 to 1 ")
     assert both.endswith("| 7.1 ...")

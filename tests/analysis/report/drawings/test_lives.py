@@ -2,7 +2,7 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
-from tracert_analysis.report.drawings.lives import SHOWN, WIDTH, draw
+from tracert_analysis.report.drawings.lives import SHOWN, WIDTH, column, draw, scale
 from tracert_analysis.report.facts import Life
 
 
@@ -14,7 +14,7 @@ def bar(line: str) -> str:
 def test_a_life_runs_from_its_start_to_its_end() -> None:
     """Held, then retired, then free; the axis starts at the first life."""
     head, line = draw("17", [Life(1, "request:4", 100, 130, 159)], 1, 159)
-    assert head == f"seq   100 |{' ' * WIDTH}| 159"
+    assert head == f"seq   100 |{scale(100, 159)}| 159"
     assert bar(line) == "=" * 30 + "~" * 30
     assert line.startswith("17.1")
     assert line.endswith("| request:4")
@@ -32,6 +32,19 @@ def test_the_act_in_question_covers_other_marks() -> None:
     life = Life(1, "a", 0, None, None, writes=(10, 20), reads=(10, 30))
     _, line = draw("17", [life], 0, 59, mark=20)
     assert (bar(line)[10], bar(line)[20], bar(line)[30]) == ("w", "!", "r")
+
+
+def test_columns_stand_for_as_many_numbers() -> None:
+    """Linear, the last event in the last column; the head says how many numbers a column has."""
+    assert [column(seq, 100, 219) for seq in (100, 101, 102, 217, 218, 219)] == [0, 0, 1, 58, 59, 59]
+    assert "one column: 2.0 numbers of events" in scale(100, 219)
+    assert len(scale(100, 219)) == WIDTH
+
+
+def test_a_publish_of_no_page_is_drawn_as_one() -> None:
+    """`x`, not `w`: it poisons the row."""
+    _, line = draw("row 0", [Life(1, "a", 0, None, None, writes=(10, 20), voids=(20,))], 0, 59)
+    assert (bar(line)[10], bar(line)[20]) == ("w", "x")
 
 
 def test_the_act_is_drawn_only_in_the_life_it_falls_in() -> None:

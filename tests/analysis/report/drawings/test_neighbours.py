@@ -44,7 +44,7 @@ def test_the_page_is_marked_and_carets_show_the_positions() -> None:
     assert [
         "  page 8.1  free, request:18 (warm-8) held it last",
         "> page 9.3  held by request:18 (warm-8)",
-        "            |krrrrrrrrrrr....|",
+        "            |ksssssssssss....|",
         "              ^^^^^^^^^^^  positions 1 to 11: state rows of life 2, stale",
         "  page 10   never granted",
     ] == list(draw(STORY, NAMES))
