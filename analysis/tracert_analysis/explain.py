@@ -58,7 +58,8 @@ class Page(NamedTuple):
         return [" ".join(item.split()) for item in parts[1:]]
 
     def _section(self, title: str) -> str:
-        return dict[str, str](SECTION.findall(self.text)).get(title, "")
+        found: dict[str, str] = dict(SECTION.findall(self.text))
+        return found.get(title, "")
 
 
 @cache

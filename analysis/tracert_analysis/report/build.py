@@ -91,14 +91,13 @@ def build(dump: Dump, page: int | None = None) -> Report:
     workspace = workspace_story(questions, seen.act, code, seen.at)
     content = bytes_story(questions, acts, seen.shown.row if seen.shown else None, seen.act)
     clears = repairs.cleared(questions, code or "", seen.at)
+    beside_it = Around(left_out, handed, workspace, content, clears)
     counts, counts_query = checked(questions)
     return Report(
         tool=_tool(),
         dump=_about(dump),
         error=_error(dump, acts, rows),
-        verdict=_verdict(
-            dump, seen, rows, query, counts, Around(left_out, handed, workspace, content, clears)
-        ),
+        verdict=_verdict(dump, seen, rows, query, counts, beside_it),
         access=access,
         host=host,
         rows=row_stories,

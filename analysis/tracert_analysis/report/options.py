@@ -17,8 +17,8 @@ def bearing(code: str | None, config: dict[str, Any], clears: int | None = None)
             what = "pages before they are used again" if policy == "zero" else "the tails of last pages"
             others = f"; {clears} launch{'es' * (clears != 1)} did" if clears is not None else ""
             return (
-                f"--stale-pages {policy} was on, which clears {what}{others}: of this page the history has no "
-                "such clear, so a path leaves it out",
+                f"--stale-pages {policy} was on, which clears {what}{others}: of this page the history has "
+                "no such clear, so a path leaves it out",
             )
         if policy == "inert":
             return ("--stale-pages inert was on: kernels leave out what is not valid, and this one does not",)
@@ -26,8 +26,8 @@ def bearing(code: str | None, config: dict[str, Any], clears: int | None = None)
         return (f"--stale-pages {policy} was on: the page is cleared, but not where and when that helps",)
     if code == "TR701" and config.get("preflight") is False:
         return (
-            "--no-preflight was given: with the preflight on, a launch that does not fit is refused before it "
-            "starts, and fails at once; the preflight frees nothing",
+            "--no-preflight was given: with the preflight on, a launch that does not fit is refused before "
+            "it starts, and fails at once; the preflight frees nothing",
         )
     if code in ("TR102", "TR402") and "poison_rows" in config:
         if config["poison_rows"]:

@@ -1,4 +1,4 @@
-"""What to do about a verdict: what repairs it, what makes it harder to break, what shows it sooner, what masks.
+"""What to do about a verdict: what repairs it, what makes it harder to break, shows it sooner, only masks it.
 
 From the page of the finding, less what its case does not need, and with what the engine had switched on, or
 off, when the history was made: an option that was on repairs nothing once more.
@@ -115,11 +115,11 @@ def _in_force(code: str, fix: str, config: dict[str, Any], uncleared: bool) -> s
     if code not in ("TR301", "TR302") or not policy or f"`--stale-pages {policy}`" not in fix:
         return fix
     if policy == "inert":
-        return "Let this kernel leave out what is not valid, too: `--stale-pages inert` was on, and it loaded more."
+        return "Let this kernel leave out what is not valid, too: `--stale-pages inert` was on."
     but = ", and cleared none of these positions after they were written" if uncleared else ""
     return (
-        "Find the path that leaves the clear out, and clear there, too, on the stream that uses the page next: "
-        f"`--stale-pages {policy}` was on{but}."
+        "Find the path that leaves the clear out, and clear there, too, on the stream that uses the page "
+        f"next: `--stale-pages {policy}` was on{but}."
     )
 
 
