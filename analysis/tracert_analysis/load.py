@@ -116,13 +116,14 @@ def _loaded(connection: duckdb.DuckDBPyConnection, source: Source, frame: Frame)
     unread = load_events(connection, source)
     order_launches(connection)
     library.create_state(connection)
-    if _has_holes(connection, frame, unread):
+    streams = _unknown_streams(connection)
+    if streams or _has_holes(connection, frame, unread):
         connection.execute("UPDATE _window SET holes = true")
     fill_touches(connection)
     fill_blemishes(connection)
     library.create_access(connection)
     library.create_macros(connection)
-    return Dump(source.name, connection, frame.header, _evidence(connection, frame, unread), source)
+    return Dump(source.name, connection, frame.header, _evidence(connection, frame, unread, streams), source)
 
 
 def _load_header(connection: duckdb.DuckDBPyConnection, header: dict[str, Any]) -> None:
@@ -148,12 +149,10 @@ def _has_holes(connection: duckdb.DuckDBPyConnection, frame: Frame, unread: Unre
     """Is an event missing between others, or not understood? It could be the fence that a rule asks for."""
     if unread.lines > int(frame.cut_line) or unread.values or _damaged(frame):
         return True
-    if _unknown_streams(connection):
-        return True
     ring = frame.header.get("ring")
     counts = ring if isinstance(ring, dict) else {}
     first, last, events = connection.execute(
-        "SELECT first_seq, last_seq, (SELECT count(*) FROM event) FROM _window"
+        "SELECT min(first_seq), max(last_seq), coalesce(sum(events), 0) FROM _seen"
     ).fetchall()[0]
     if frame.events is not None and frame.events != events:
         return True
@@ -184,12 +183,14 @@ def _unknown_streams(connection: duckdb.DuckDBPyConnection) -> list[int]:
     return [row[0] for row in rows]
 
 
-def _evidence(connection: duckdb.DuckDBPyConnection, frame: Frame, unread: Unread) -> Evidence:
+def _evidence(
+    connection: duckdb.DuckDBPyConnection, frame: Frame, unread: Unread, streams: list[int]
+) -> Evidence:
     row = connection.execute(
         """
-        SELECT count(*), min(seq), max(seq), count(*) FILTER (kind IS NULL),
-            (SELECT complete FROM _window), (SELECT known_from FROM _window), (SELECT strange FROM _window)
-        FROM event
+        SELECT coalesce(sum(s.events), 0), w.first_seq, w.last_seq, sum(s.events) FILTER (s.kind IS NULL),
+            w.complete, w.known_from, w.strange
+        FROM _window AS w LEFT JOIN _seen AS s ON true GROUP BY ALL
         """
     ).fetchone()
     assert row is not None
@@ -207,14 +208,14 @@ def _evidence(connection: duckdb.DuckDBPyConnection, frame: Frame, unread: Unrea
         unknown.append(f"the dump was written with {frame.events} events, and has {events}")
     if unread.values:
         unknown.append(f"{unread.values} values are not of the type that their field has, and were left out")
-    for stream in _unknown_streams(connection):
+    for stream in streams:
         unknown.append(f"whether stream {stream} orders itself with the legacy stream is not told")
     if strange:
         unknown.append(f"{strange} events are of kinds that this version doesn't know")
     elif doubtful:
         unknown.append("some events don't tell who acted, on which stream or on what, in a way that is known")
     return Evidence(
-        events=events,
+        events=int(events),
         lost=_count(counts.get("lost")),
         torn=_count(counts.get("torn")),
         bad_lines=unread.lines,

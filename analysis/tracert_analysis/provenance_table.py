@@ -28,18 +28,19 @@ _LIVES = "SELECT page, life FROM _doubtful ORDER BY seq, page, life"
 _WRITES = """
 SELECT b.seq, b.page, b.life, b.first, b.end, b.class
 FROM byte_write AS b SEMI JOIN _inspected AS i ON b.page = i.page
-WHERE b.class IN ('kv', 'rows', 'zero') AND b.life >= 0 AND b.life < 4294967296"""
+WHERE b.class IN ('kv', 'rows', 'zero') AND b.life >= 0 AND b.life < 4294967296
+ORDER BY ALL"""
 
 _MOVES = """
 SELECT seq, s[1], s[2], s[3], t[1], t[2], t[3], least(s[4] - s[3], t[4] - t[3]) FROM (
-    SELECT seq, unnest(source) AS s, unnest(target) AS t FROM event
+    SELECT seq, unnest(source) AS s, unnest(target) AS t FROM _told_launch
     WHERE kind = 'copy' AND launch IS NOT NULL AND stream IS NOT NULL AND ordinal IS NOT NULL
 ) WHERE len(s) = 4 AND len(t) = 4 AND list_min(s || t) >= 0 AND list_max(s || t) < 4294967296
 ORDER BY seq"""
 
 _SLOTS = """
 SELECT seq, kind::VARCHAR, e[1], e[2], e[3] FROM (
-    SELECT seq, kind, unnest(entries) AS e FROM event
+    SELECT seq, kind, unnest(entries) AS e FROM _told_launch
     WHERE kind IN ('offload', 'load') AND launch IS NOT NULL AND stream IS NOT NULL AND ordinal IS NOT NULL
 ) WHERE len(e) = 3 AND list_min(e) >= 0 AND list_max(e) < 4294967296
 ORDER BY seq"""
@@ -62,12 +63,12 @@ FROM (FROM _extent AS x SEMI JOIN _inspected AS i ON x.page = i.page AND x.life 
 LEFT JOIN launch AS l ON x.seq = l.seq
 CROSS JOIN _window AS w
 WHERE x.mode = 'read' AND x.source = 'extent' AND x.first < x.end AND x.seq >= w.known_from
-ORDER BY 1, 2, 3"""
+ORDER BY ALL"""
 
 _SKIPPED = """
 SELECT s.page, s.life, s.seq, s.first, s.end, s.row, s.generation, s.skip_first, s.skip_end, s.before_seq
 FROM _skipped AS s SEMI JOIN _inspected AS i ON s.page = i.page AND s.life = i.life, _window AS w
-WHERE s.seq >= w.known_from ORDER BY s.seq"""
+WHERE s.seq >= w.known_from ORDER BY s.seq, s.page, s.life, s.first, s.row"""
 
 
 class Skip(NamedTuple):

@@ -102,7 +102,7 @@ def test_every_kind_arrives_whole(tmp_path: Path) -> None:
     assert [("read", 3), ("read", 4), ("write", 3), ("write", 4)] == rows(
         dump, "SELECT mode, page FROM access WHERE launch = 3 ORDER BY ALL"
     )
-    assert [("TR401",), ("TR402",), ("TR902",)] == rows(dump, "SELECT code FROM finding ORDER BY finding")
+    assert [("TR402",), ("TR403",), ("TR902",)] == rows(dump, "SELECT code FROM finding ORDER BY finding")
     ring.close()
 
 

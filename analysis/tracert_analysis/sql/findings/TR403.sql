@@ -64,5 +64,8 @@ LEFT JOIN launch AS early ON c.seq = early.seq
 LEFT JOIN _tenancy AS former ON c.row = former.row AND c.generation = former.generation
 LEFT JOIN _tenancy AS own ON b.row = own.row AND b.generation = own.generation
 LEFT JOIN _other_tenant AS o ON b.content = o.content AND b.generation = o.generation
-LEFT JOIN _followed AS f ON b.seq = f.seq AND b.row = f.row AND b.generation = f.generation
+LEFT JOIN (
+    SELECT seq, row, generation, max(walked) AS walked, min(declared) AS declared FROM _followed
+    GROUP BY seq, row, generation
+) AS f ON b.seq = f.seq AND b.row = f.row AND b.generation = f.generation
 CROSS JOIN _window AS w

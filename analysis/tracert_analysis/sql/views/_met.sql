@@ -62,7 +62,7 @@ WITH
         LEFT JOIN _stream AS es ON e.stream = es.stream
         CROSS JOIN _window AS w
         QUALIFY row_number() OVER (
-            PARTITION BY b.kind, b.page, b.life, b.before_seq IS NULL ORDER BY b.seq, t.row
+            PARTITION BY b.kind, b.page, b.life, b.before_seq IS NULL ORDER BY b.seq, t.row, b.first, t.index
         ) = 1
     ),
     -- Outputs that were not finite, with the launch and the step that gave them.

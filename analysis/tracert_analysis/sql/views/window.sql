@@ -18,7 +18,7 @@ CREATE TABLE _window (
 
 INSERT INTO _window
 WITH
-    bounds AS (SELECT min(seq) AS first_seq, max(seq) AS last_seq FROM event),
+    bounds AS (SELECT min(first_seq) AS first_seq, max(last_seq) AS last_seq FROM _seen),
     started AS (
         SELECT set, min(seq) AS from_seq, count(*) FILTER (kind = 'keyframe_row') AS row_count,
             coalesce(sum(coalesce(len(keyframe_pages), 1)) FILTER (kind = 'keyframe'), 0) AS pages
@@ -36,7 +36,7 @@ WITH
     ),
     understood AS (
         SELECT NOT EXISTS (
-            FROM event WHERE actor <> 'host' AND kind NOT IN ('external_begin', 'external_done')
+            FROM _seen WHERE kind IS NULL OR outside AND kind NOT IN ('external_begin', 'external_done')
         ) AND NOT EXISTS (
             FROM _told_launch WHERE launch IS NULL OR stream IS NULL OR ordinal IS NULL
                 OR kind = 'publish' AND (
@@ -61,7 +61,7 @@ WITH
                 OR kind IN ('map', 'unmap', 'row_acquire', 'row_release') AND (row IS NULL OR generation IS NULL)
                 OR kind IN ('map', 'unmap') AND index IS NULL
         ) AND NOT EXISTS (
-            FROM _told_rest WHERE kind IS NULL OR kind IN ('host_write', 'external_begin') AND (
+            FROM _told_rest WHERE kind IN ('host_write', 'external_begin') AND (
                     coalesce(len(reads), 0) + coalesce(len(writes), 0) = 0
                     OR list_bool_or(list_transform(coalesce(reads, []) || coalesce(writes, []), lambda x:
                         len(x) <> 4 OR list_min(x) < 0 OR list_max(x) >= 4294967296))
