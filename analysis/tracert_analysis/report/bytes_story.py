@@ -24,9 +24,31 @@ WHERE h.page = $page AND h.life = $life
 ORDER BY h.until_seq DESC NULLS FIRST, h.from_seq DESC, h.rowid DESC LIMIT 1"""
 
 RELEASE = """
-SELECT p.unheld_seq, p.fence, p.free_seq, min(f.passed_seq) AS passed_seq
+SELECT p.unheld_seq, p.fence, p.free_seq, min(f.passed_seq) AS passed_seq, min(f.record_seq) AS record_seq,
+    u.seq, coalesce(u.launch, 0) AS launch, u.kind, u.kernel, u.stream, u.ordinal, u.step, u.state,
+    NULL AS phase, NULL AS "row", NULL AS generation,
+    bool_or(f.stream = u.stream AND f.ordinal >= u.ordinal) AS covered
 FROM page_life p LEFT JOIN fence f ON f.fence = p.fence
+LEFT JOIN (
+    SELECT x.* FROM access a JOIN _act x USING (seq)
+    WHERE a.page = $page AND a.life = $life AND a.certain ORDER BY a.seq DESC LIMIT 1
+) u ON true
 WHERE p.page = $page AND p.life = $life GROUP BY ALL"""
+
+SHARERS = """
+SELECT h.holder, h.mode, h.life, h.from_seq, h.until_seq,
+    coalesce(h.from_seq = w.known_from, false) AS since_before
+FROM holding h, _window w
+WHERE h.page = $page AND h.life = $life AND h.holder <> $owner ORDER BY h.from_seq, h.rowid"""
+
+# The bytes of a page that are a snapshot's slot, of those that were stored in one life of it.
+SLOTS = """
+SELECT DISTINCT s.snapshot, s.place[2] AS first, s.place[3] AS "end"
+FROM (
+    SELECT seq, snapshot, unnest(ranges) AS place FROM event WHERE kind = 'snapshot_save'
+) s JOIN page_life p ON p.page = $page AND p.life = $life
+WHERE s.place[1] = $page AND s.seq >= p.alloc_seq AND (p.free_seq IS NULL OR s.seq < p.free_seq)
+ORDER BY first, s.snapshot"""
 
 CLEARS = """
 SELECT count(*) AS clears FROM byte_write
@@ -77,6 +99,8 @@ def bytes_story(questions: Questions, acts: Acts, root: Row | None, act: Act | N
     owner: Hold | None = None
     release: Row = {}
     clears: int | None = None
+    sharers: tuple[Hold, ...] = ()
+    slots: tuple[tuple[int, int, int], ...] = ()
     if suspect is not None:
         values = {"page": suspect["origin_page"], "life": suspect["origin_life"]}
         held = questions.ask("who held those bytes last", OWNER, **values)
@@ -94,6 +118,14 @@ def bytes_story(questions: Questions, acts: Acts, root: Row | None, act: Act | N
         )
         clears = between.first["clears"] if between.first else None
         queries += [held.query, freed.query, between.query]
+        if owner is not None:
+            beside = questions.ask("who else held that life", SHARERS, owner=owner.holder, **values)
+            sharers = tuple(Hold(**row) for row in beside.rows)
+            queries.append(beside.query)
+        if suspect["origin_class"] == "rows":
+            placed = questions.ask("which bytes of the page are whose slot in that life", SLOTS, **values)
+            slots = tuple((row["snapshot"], row["first"], row["end"]) for row in placed.rows)
+            queries.append(placed.query)
     broken = questions.ask(
         "the first value that was not finite",
         NONFINITE,
@@ -112,6 +144,11 @@ def bytes_story(questions: Questions, acts: Acts, root: Row | None, act: Act | N
         clears=clears,
         nonfinite=_nonfinite(broken.first),
         queries=(*queries, broken.query),
+        sharers=sharers,
+        slots=slots,
+        fence_record_seq=release.get("record_seq"),
+        last_use=acts.act(release) if release.get("seq") is not None else None,
+        covered=release.get("covered"),
     )
 
 

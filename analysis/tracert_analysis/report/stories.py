@@ -125,6 +125,15 @@ class BytesStory:
     nonfinite: str | None
     """The first value that was not finite, if one was seen."""
     queries: tuple[int, ...] = ()
+    sharers: tuple[Hold, ...] = ()
+    """Who else held that life."""
+    slots: tuple[tuple[int, int, int], ...] = ()
+    """Of that life: snapshot, and first and end of the bytes of the page that are its slot."""
+    fence_record_seq: int | None = None
+    last_use: Act | None = None
+    """The last launch that touched that life."""
+    covered: bool | None = None
+    """The fence behind which the life was retired was recorded behind the last launch that touched it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """Whose bytes a page has when the verdict's launch meets it, who left them, and what would only hide it."""
 
 from collections.abc import Iterator, Mapping
+from itertools import combinations
 
 from tracert_analysis.report.document import Fact, Facts, Section, Tone
 from tracert_analysis.report.phrases import LISTED, hold, named, page_name, place, positions
@@ -35,6 +36,7 @@ def _facts(story: BytesStory, report: Report) -> Iterator[Fact]:
             yield Fact("their writer", f"{place(writer)}, seq {writer.seq}", (whose,))
         whole = report.evidence.whole
         yield Fact("their owner", hold(story.owner, "life", report.names, whole=whole), (owner,))
+        yield from _beside(story, report)
     if story.ended_seq is not None:
         yield Fact("its end", _end(story, story.ended_seq), (end,))
     if story.clears is not None:
@@ -54,16 +56,39 @@ def uncomputed(found: Uncomputed) -> str:
     return f"{left_out}: {ended}, and {place(found.act)} starts at {found.start}"
 
 
+def _beside(story: BytesStory, report: Report) -> Iterator[Fact]:
+    """Who else held that life, and whether what each stored there lies apart."""
+    whole = report.evidence.whole
+    for number, found in enumerate(story.sharers[:LISTED]):
+        yield Fact("shared with" if number == 0 else "", hold(found, "life", report.names, whole=whole))
+    if len(story.sharers) > LISTED:
+        yield Fact("", f"and {len(story.sharers) - LISTED} more")
+    if len(story.slots) > 1:
+        told = ", ".join(
+            f"bytes {positions(first, end)} snapshot {snapshot}"
+            for snapshot, first, end in story.slots[:LISTED]
+        )
+        over = any(
+            one[0] != other[0] and one[1] < other[2] and other[1] < one[2]
+            for one, other in combinations(story.slots, 2)
+        )
+        apart = "two of these overlap" if over else "they lie apart, and none was stored over another"
+        yield Fact("its slots", f"{told}: {apart}", (), "bad" if over else "plain")
+
+
 def _end(story: BytesStory, ended: int) -> str:
-    """When the life ended, and when its fence passed: what came first is told first."""
+    """When the life ended, behind which fence, and what that fence stands for."""
     if story.fence is None:
-        return f"seq {ended}, without a fence"
+        return f"seq {ended}, when its last holder gave it back; without a fence"
+    text = f"seq {ended}, when its last holder gave it back; retired behind fence {story.fence}"
+    use, recorded = story.last_use, story.fence_record_seq
+    if use is not None and recorded is not None and story.covered is not None:
+        does = "covers" if story.covered else "does not cover"
+        text += f", recorded at seq {recorded}, which {does} the last launch that touched that life, "
+        text += f"{place(use)}, seq {use.seq};"
     if story.fence_passed_seq is None:
-        return f"seq {ended}, behind fence {story.fence}, which is not seen to pass"
-    if story.fence_passed_seq < ended:
-        passed = f"fence {story.fence} of that life passed at seq {story.fence_passed_seq}"
-        return f"{passed}; the life ended later, at seq {ended}"
-    return f"seq {ended}; fence {story.fence} behind it passed at seq {story.fence_passed_seq}"
+        return f"{text.rstrip(';')}; it is not seen to pass"
+    return f"{text.rstrip(';')}; it passed at seq {story.fence_passed_seq}"
 
 
 def run(found: ByteRun, names: Mapping[str, str]) -> str:
