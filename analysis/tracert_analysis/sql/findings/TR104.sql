@@ -71,7 +71,7 @@ SELECT
     _confidence(
         early.state <> 'finished' AND late.state IN ('running', 'finished') OR coalesce(m.observed, false)
         OR b.seq IN (SELECT seq FROM _wrong),
-        w.holes OR b.reason = 'wiped' AND w.strange
+        w.holes
     ) AS confidence,
     _launch_named(late.launch, late.kernel, late_name.name)
     || CASE

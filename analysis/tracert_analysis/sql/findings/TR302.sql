@@ -4,7 +4,7 @@ SELECT
     'uninitialised-read' AS name,
     m.seq,
     'content' AS class,
-    _confidence(m.observed, w.holes OR w.strange) AS confidence,
+    _confidence(m.observed, w.holes) AS confidence,
     m.reader || ' covers ' || m.place
     || CASE
         WHEN m.before_seq IS NOT NULL

@@ -62,7 +62,7 @@ SELECT
     'ghost-position' AS name,
     b.seq,
     'content' AS class,
-    _confidence(b.seq IN (SELECT seq FROM _wrong), w.holes OR w.strange) AS confidence,
+    _confidence(b.seq IN (SELECT seq FROM _wrong), w.holes) AS confidence,
     CASE b.act
         WHEN 'read' THEN _launch_named(l.launch, l.kernel, n.name) || ' reads '
         WHEN 'commit' THEN 'the host commits '

@@ -46,10 +46,11 @@ WITH
             o.stream AS other_stream, o.alloc_seq AS other_seq, o.offset,
             _launch_named(o.launch, o.kernel, n.name) || ', in step ' || o.step || ', took the workspace block of '
             || o.bytes || ' bytes at ' || o.offset || ' at event ' || o.alloc_seq
-            || ', and had not given it back when it had ended, by event ' || o.settled_seq
+            || '; by event ' || o.settled_seq || ' the launch had ended'
             || CASE
-                WHEN o.free_seq IS NULL THEN ', nor by the last event, ' || z.last_seq
-                ELSE ', but only at event ' || o.free_seq
+                WHEN o.free_seq IS NULL
+                    THEN ', and the block was not given back by then, nor by the last event, ' || z.last_seq
+                ELSE ', and the block was given back only at event ' || o.free_seq
             END AS sentence
         FROM outlived AS o JOIN _stream AS n USING (stream), _window AS z
         UNION ALL
