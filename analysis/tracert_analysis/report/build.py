@@ -307,7 +307,7 @@ def _page_stories(
     asked: int | None,
     kv_pages: int | None,
 ) -> tuple[PageStory, ...]:
-    """The page asked for, as of the end; the finding's page; of a row, one page meant and one left there."""
+    """The page asked for, as of the end; the finding's page; of a row, one page left there and one meant."""
     wanted: dict[int, tuple[int, str]] = {}
     doubts: dict[int, Doubt] = {}
     if asked is not None:
@@ -316,12 +316,14 @@ def _page_stories(
     if root is not None and root["resource_kind"] == "page" and root["resource_id"] is not None:
         wanted.setdefault(root["resource_id"], (scene.at, "the page of the finding"))
     for row in rows:
-        for entry in row.leftovers[:1]:
+        strays = [left for left in row.leftovers if left.left_in_pool]
+        # Where no other page was read, the one that was meant is no part of the mistake.
+        for entry in row.leftovers[:1] if strays else ():
             wanted.setdefault(
                 entry.page, (scene.at, f"what entry {entry.index} of row {row.row} should name")
             )
             doubts.setdefault(entry.page, Doubt(entry.index, True))
-        for entry in [left for left in row.leftovers if left.left_in_pool][:1]:
+        for entry in strays[:1]:
             assert entry.left_page is not None
             why = f"what entry {entry.index} of row {row.row} names until the publish has executed"
             wanted.setdefault(entry.left_page, (scene.at, why))

@@ -128,7 +128,7 @@ def not_found(
     if not held:
         yield Negative(f"no holder of {name} in the recorded window", holders.query)
     if len(lives.rows) == 1:
-        yield Negative(f"no other life of page {page} in the recorded window", lives.query)
+        yield Negative(f"nobody had page {page} in another life in the recorded window", lives.query)
     writers = {
         (found.kernel, found.stream_name) for found in kernels if found.life == life and found.mode == "write"
     }

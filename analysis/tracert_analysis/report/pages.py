@@ -94,7 +94,9 @@ def page_story(questions: Questions, acts: Acts, page: int, at: int, why: str, a
     life = lives.rows[-1]["life"] if lives.rows else None
     last, previous, also = owners(holders, lives, at)
     near, near_query = neighbours(questions, page, at, about.pages)
-    kernels, kernels_query = touched(questions, acts, page, at)
+    # A launch that may have missed the page is not one that touched it.
+    unsure = about.doubt is not None and reader is not None
+    kernels, kernels_query = touched(questions, acts, page, at - 1 if unsure else at)
     told = byte_runs(questions, page, at + 1) if about.whole else None
     runs = tuple(byte_run(acts, row, life) for row in told.rows) if told else ()
     return PageStory(
@@ -149,8 +151,8 @@ def _doubt(about: About) -> str | None:
     if about.doubt is None or about.reader is None:
         return None
     if about.doubt.meant:
-        return f"{about.reader.name} is counted as having touched it, for that was meant; it may not have"
-    return f"{about.reader.name} is not counted as having touched it, for that was not meant; it may have"
+        return f"{about.reader.name} is not counted as having touched it: that was meant, and it may not have"
+    return f"{about.reader.name} is not counted as having touched it: that was not meant, and it may have"
 
 
 def _last_facts(questions: Questions, page: int) -> LastFacts | None:

@@ -76,7 +76,7 @@ def report() -> Report:
                 page=17,
                 life=1,
                 why="what entry 0 of row 3 names until the publish has executed",
-                doubt="launch 1841 is not counted as having touched it, for that was not meant; it may have",
+                doubt="launch 1841 is not counted as having touched it: that was not meant, and it may have",
                 last_owner=Hold("request:9", "write", 1, 85000, None),
                 previous_owner=None,
                 also_held_by=("prefix:2",),

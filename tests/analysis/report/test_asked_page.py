@@ -78,7 +78,7 @@ def test_what_is_not_there_is_said(asked: Report, dump: Dump) -> None:
     negatives = {item.text: item.query for item in asked.pages[0].not_found}
     assert {
         "no other holder of page 7.1 in the recorded window",
-        "no other life of page 7 in the recorded window",
+        "nobody had page 7 in another life in the recorded window",
         "no write of page 7.1 on another stream than compute",
     } == set(negatives)
     queries = {query.id: query.sql for query in asked.queries}

@@ -81,7 +81,9 @@ def test_without_a_crash_the_access_that_could_do_harm_is_shown() -> None:
     assert "entries 0 to 1: pages 20.1 to 21.1" in text
     assert "meant for launch 7, which may have found another number in entry 0" in text
     assert "not meant for launch 7, which may have found them by entry 0" in text
-    assert "launch 7 is counted as having touched it, for that was meant; it may not have" in text
+    assert "launch 7 is not counted as having touched it: that was meant, and it may not have" in text
+    meant = next(page for page in made.pages if page.page == 20)
+    assert not [found for found in meant.touched if found.life == 1 and found.kernel == "forward"]
     assert "is meant to read positions 0 to 5" in text
     assert made.verdict.confidence == "proven"
     assert made.access.why is not None

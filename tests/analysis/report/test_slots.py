@@ -6,7 +6,6 @@ from tracert_analysis.report.as_text import render
 from tracert_analysis.report.build import build
 
 from tests.analysis.findings.test_tr301 import ROWS, reused
-from tests.analysis.history import History
 from tests.analysis.report.test_bytes_story import COMPUTE, begun
 
 

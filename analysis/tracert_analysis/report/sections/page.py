@@ -62,7 +62,7 @@ def _facts(story: PageStory, report: Report) -> Iterator[Fact]:
         if len(story.runs) > LISTED:
             yield Fact("", f"and {len(story.runs) - LISTED} more runs of positions")
     for number, life in enumerate(sorted({found.life for found in story.touched}, reverse=True)[:3]):
-        text = f"in {page_name(story.page, life)} {_touched(story, life, _times, whole=whole)}"
+        text = f"{_in_life(story.page, life)} {_touched(story, life, _times, whole=whole)}"
         yield Fact("touched" if number == 0 else "", text, (kernels,))
     yield from _last_facts(story.last_facts, report, asked=story.asked)
     for number, item in enumerate(story.not_found):
@@ -134,6 +134,11 @@ def _touched(story: PageStory, life: int, worded: Callable[[Touched], str], *, w
     wrote, read = listed("write"), listed("read")
     nobody = "nobody" if whole else "nobody in the recorded window"
     return f"written by {wrote or nobody}; read by {read or nobody}"
+
+
+def _in_life(page: int, life: int) -> str:
+    """A page's life; the device's start comes before the first."""
+    return f"in {page_name(page, life)}" if life else "before it was granted to anybody,"
 
 
 def _times(found: Touched) -> str:
