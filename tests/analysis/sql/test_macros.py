@@ -154,7 +154,7 @@ def test_missing_edge_needs_an_order_to_miss() -> None:
 
 
 def test_missing_edge_of_an_overwritten_row() -> None:
-    """From the launch that follows the row to the publish that overwrites it, which is the one to be moved."""
+    """From the launch that follows the row to the publish that overwrites it; that is the one to move."""
     history = History()
     pages = history.alloc([5], "request:1")
     history.acquire(0, 1, 1)
