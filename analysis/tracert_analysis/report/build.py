@@ -16,11 +16,12 @@ from tracert_analysis.report.acquittals import acquittals
 from tracert_analysis.report.acts import Acts
 from tracert_analysis.report.again import EVENTS_MAX
 from tracert_analysis.report.bytes_story import bytes_acquittals, bytes_story
+from tracert_analysis.report.causes import kept_room
 from tracert_analysis.report.counterfactual import are_mixed, counterfactual
 from tracert_analysis.report.edges import ways
 from tracert_analysis.report.errors import error_fact
 from tracert_analysis.report.facts import Edge, FenceFact, Resource
-from tracert_analysis.report.findings import beside, finding, findings, lacks_what_was_kept, resource, story
+from tracert_analysis.report.findings import beside, finding, findings, resource, story
 from tracert_analysis.report.guards import guard_story
 from tracert_analysis.report.names import names
 from tracert_analysis.report.novelty import novelties
@@ -197,7 +198,7 @@ def _repetition(scene: Scene) -> Repetition | None:
         resource=resource(row),
         act=scene.act,
         missing_edge=scene.edge,
-        consequence=lacks_what_was_kept(row, scene.repetitions[0]),
+        consequence=kept_room(row, scene.repetitions[0]),
     )
 
 
@@ -253,9 +254,8 @@ def _which(scene: Scene) -> str | None:
         return None
     number = next(n for n, row in enumerate(scene.repetitions, 1) if row is scene.shown.row)
     root = scene.repetitions[0]
-    if lacks_what_was_kept(scene.shown.row, root):
-        kept = f"what launch {root['launch']} kept, as is known from seq {root['seq']} on"
-        return f"{scene.shown.why}, beside {kept}"
+    if kept_room(scene.shown.row, root):
+        return f"{scene.shown.why}, beside the block that launch {root['launch']} kept"
     first = f"the first is at seq {root['seq']}"
     return f"number {number} of {len(scene.repetitions)}: {scene.shown.why}; {first}"
 

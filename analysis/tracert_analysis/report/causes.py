@@ -72,6 +72,8 @@ class Causes:
 
     def _likeness(self, row: Row, cluster: list[Row]) -> str | None:
         root = cluster[0]
+        if kept_room(row, root):
+            return f"the block that launch {root['launch']} kept was in the way"
         if self._where(row) == self._where(root):
             return REPEATED
         order = self._order(row)
@@ -130,6 +132,15 @@ def follows(row: Row, cause: Row) -> str | None:
     ):
         return f"the same request {row['request']}"
     return None
+
+
+def kept_room(row: Row, cause: Row) -> bool:
+    """Did a launch find no room beside the block that the cause's launch kept? That is no repetition."""
+    return (
+        row["class"] == "resource"
+        and row["launch"] != cause["launch"] == row["other_launch"]
+        and (row["resource_kind"], row["resource_id"]) == (cause["resource_kind"], cause["resource_id"])
+    )
 
 
 def _lives(row: Row, cause: Row) -> tuple[bool, bool]:

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from tracert_analysis.load import DumpError
-from tracert_analysis.report.causes import Causes
+from tracert_analysis.report.causes import Causes, kept_room
 from tracert_analysis.report.facts import Resource
 from tracert_analysis.report.questions import Questions, Row
 from tracert_analysis.report.report import Finding
@@ -56,31 +56,24 @@ def shown(questions: Questions, repetitions: list[Row]) -> Shown:
 
 
 def story(repetitions: list[Row], chosen: Shown, lacks_order: bool) -> str:
-    """The verdict as a sentence, and another one when it is not the only one of its kind."""
+    """What the report tells of as a sentence, and what broke the rule first, where that is another."""
     first = as_sentence(repetitions[0]["sentence"])
     more = len(repetitions) - 1
     if not more:
         return first
     what = "the same order is missing" if lacks_order else "the same rule is broken"
-    times = f"{first} It is the first of {more + 1} times that {what}"
+    times = f"{more + 1} times that {what}"
     if chosen.why is None:
-        return f"{times}."
+        return f"{first} It is the first of {times}."
     seen = "it visibly went wrong" if chosen.row["confidence"] == "observed" else "it could do harm"
     at = f"event {chosen.row['seq']}"
-    if lacks_what_was_kept(chosen.row, repetitions[0]):
+    if kept_room(chosen.row, repetitions[0]):
         told = f"{first} With that block still live {seen} at {at}, which is told below"
-    else:
-        told = f"{times}; {seen} at number {repetitions.index(chosen.row) + 1} ({at}), which is told below"
-    return f"{told}: {chosen.row['sentence']}".rstrip(".") + "."
-
-
-def lacks_what_was_kept(row: Row, root: Row) -> bool:
-    """Is it no repetition of the verdict: no room for a launch, beside the block that the verdict's kept?"""
-    return (
-        row["class"] == "resource"
-        and row["launch"] != root["launch"] == row["other_launch"]
-        and (row["resource_kind"], row["resource_id"]) == (root["resource_kind"], root["resource_id"])
-    )
+        return f"{told}: {chosen.row['sentence']}".rstrip(".") + "."
+    number = repetitions.index(chosen.row) + 1
+    told = f"{as_sentence(chosen.row['sentence'])} There {seen}: it is number {number} ({at}) of {times}"
+    before = f"the first was at event {repetitions[0]['seq']}"
+    return f"{told}; {before}: {repetitions[0]['sentence']}".rstrip(".") + "."
 
 
 def beside(causes: Causes, confidence: str) -> str:

@@ -251,6 +251,7 @@ class LiveBlock:
     step: int | None
     state: str | None
     """Of the launch at the end: finished, running, waiting."""
+    request: int | None
     request_id: str | None
     offset: int
     nbytes: int
@@ -259,6 +260,24 @@ class LiveBlock:
     """Event that took it."""
     free_seq: int | None
     """Event that gave it back after all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scratch:
+    """What a launch planned and took of the workspace, and gave back of it until the end, in bytes."""
+
+    launch: int
+    kernel: str | None
+    phase: str | None
+    step: int | None
+    state: str | None
+    """At the end: finished, running, waiting."""
+    planned: int | None
+    room: int | None
+    """The largest when it was planned."""
+    taken: int | None
+    given_back: int | None
+    kept: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,6 +293,10 @@ class WorkspaceStory:
     mask: str | None
     """What would make it go away without mending it."""
     queries: tuple[int, ...] = ()
+    room_at: int | None = None
+    """Offset at which the largest room begins; None where the live blocks don't tell."""
+    scratch: tuple[Scratch, ...] = ()
+    """Of every launch that planned or took any, in order."""
 
 
 @dataclass(frozen=True, slots=True)

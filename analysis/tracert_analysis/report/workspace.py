@@ -10,17 +10,19 @@ from tracert_analysis.report.acquittals import ORDER_CODES, OWNER_CODES, apart
 from tracert_analysis.report.facts import Act, Resource
 from tracert_analysis.report.questions import Questions, Row
 from tracert_analysis.report.report import Acquittal
-from tracert_analysis.report.stories import LiveBlock, WorkspaceStory
+from tracert_analysis.report.stories import LiveBlock, Scratch, WorkspaceStory
 
 CODE = "TR701"
 
 BLOCKS = """
 SELECT w.launch, l.kernel, l.phase, l.step, l.state, w."offset", w.bytes, w.capacity, w.alloc_seq,
-    w.free_seq, (
-        SELECT any_value(r.id) FROM event t JOIN request r ON r.request = t.request
-        WHERE t.kind = 'transaction' AND t.op = 'begin' AND t.transaction = w.launch
-    ) AS request_id
+    w.free_seq, t.request, t.id AS request_id
 FROM workspace w LEFT JOIN launch l ON l.launch = w.launch
+LEFT JOIN (
+    SELECT t.transaction AS launch, any_value(t.request) AS request, any_value(r.id) AS id
+    FROM event t JOIN request r ON r.request = t.request
+    WHERE t.kind = 'transaction' AND t.op = 'begin' GROUP BY t.transaction HAVING count(*) = 1
+) AS t ON t.launch = w.launch
 WHERE w.alloc_seq < $at AND (w.free_seq IS NULL OR w.free_seq > $at) ORDER BY w.alloc_seq"""
 
 PLAN = """
@@ -35,6 +37,21 @@ SELECT p.launch, p.bytes, (
 FROM event p JOIN launch l ON l.launch = p.launch
 WHERE p.kind = 'workspace_plan' AND p.seq < $at AND p.bytes <= $room AND l.kernel = $kernel
 ORDER BY p.bytes DESC LIMIT 1"""
+
+# What each launch planned, took of the workspace, gave back, and had not given back at the end.
+SCRATCH = """
+SELECT l.launch, l.kernel, l.phase, l.step, l.state, p.bytes AS planned, p.room, b.taken, b.given_back, b.kept
+FROM launch l
+LEFT JOIN (
+    SELECT launch, arg_max(bytes, seq) AS bytes, arg_max(room, seq) AS room FROM event
+    WHERE kind = 'workspace_plan' GROUP BY launch
+) AS p ON p.launch = l.launch
+LEFT JOIN (
+    SELECT launch, sum(bytes)::BIGINT AS taken, coalesce(sum(bytes) FILTER (free_seq IS NOT NULL), 0)::BIGINT
+        AS given_back, coalesce(sum(bytes) FILTER (free_seq IS NULL), 0)::BIGINT AS kept
+    FROM workspace GROUP BY launch
+) AS b ON b.launch = l.launch
+WHERE p.launch IS NOT NULL OR b.launch IS NOT NULL ORDER BY l.launch"""
 
 PAGES = f"""
 SELECT count(*) AS checked, count(*) FILTER (life = 1) AS first_lives, count(*) FILTER (written) AS written
@@ -64,6 +81,7 @@ def workspace_story(
             phase=row["phase"],
             step=row["step"],
             state=row["state"],
+            request=row["request"],
             request_id=row["request_id"],
             offset=row["offset"],
             nbytes=row["bytes"],
@@ -87,15 +105,30 @@ def workspace_story(
             kernel=act.kernel,
         )
         fitted, query = fits.first or {}, fits.query
+    scratch = questions.ask("what each launch took of the workspace, and gave back", SCRATCH)
     return WorkspaceStory(
         launch=act.launch,
         capacity=capacity,
         planned=planned.get("bytes"),
         room=room,
+        room_at=_room_at(blocks, capacity, room),
         live=blocks,
+        scratch=tuple(Scratch(**row) for row in scratch.rows),
         mask=_mask(fitted, blocks),
-        queries=(told.query, plan.query, query),
+        queries=(told.query, plan.query, query, scratch.query),
     )
+
+
+def _room_at(live: tuple[LiveBlock, ...], capacity: int | None, room: int | None) -> int | None:
+    """Where the largest room begins; None where no gap between live blocks is as long as it was told."""
+    if not room or capacity is None:
+        return None
+    begin = 0
+    for block in sorted(live, key=lambda block: block.offset):
+        if block.offset - begin == room:
+            return begin
+        begin = max(begin, block.offset + block.nbytes)
+    return begin if capacity - begin == room else None
 
 
 def _mask(fitted: Row, blocks: tuple[LiveBlock, ...]) -> str | None:

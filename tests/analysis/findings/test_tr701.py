@@ -57,8 +57,8 @@ def test_a_block_that_outlives_its_launch(ring: Ring, told: Read) -> None:
         "confidence": "proven",
         "sentence": (
             f"launch {first.launch} (forward) on compute, in step 1, took the workspace block of 100 bytes "
-            f"at 200 at event {first.seq - 1}, and had not given it back when it had ended, by event "
-            f"{settled}, nor by the last event, {last}"
+            f"at 200 at event {first.seq - 1}; by event {settled} the launch had ended, and the block was "
+            f"not given back by then, nor by the last event, {last}"
         ),
         "resource_kind": "workspace",
         "resource_id": 200,
@@ -75,7 +75,7 @@ def test_a_block_given_back_too_late(ring: Ring, told: Read) -> None:
     freed = ring.free(first, 0, 200)
     (finding,) = told(ring.history)
     assert ("TR701", settled) == (finding["code"], finding["seq"])
-    assert finding["sentence"].endswith(f", but only at event {freed}")
+    assert finding["sentence"].endswith(f", and the block was given back only at event {freed}")
 
 
 def test_a_launch_without_room(ring: Ring, told: Read) -> None:

@@ -49,7 +49,11 @@ def test_what_is_live_and_whose_it_is(starved: Dump) -> None:
     )
     text = " ".join(render(build(starved)).split())
     assert (
-        f"taken at seq {block['seq']} by launch 3 (forward, prefill, step 1, for cold), finished at the"
+        f'taken at seq {block["seq"]} by launch 3 (forward, prefill, step 1, request 7 ("cold")); that '
+        "launch had finished by the end; not given back in the recorded window"
+    ) in text
+    assert (
+        "of 1 launches of forward that took scratch and had ended, 0 gave back all of it; launch 3 did not"
         in text
     )
     assert (told["verdict"]["code"], told["verdict"]["confidence"]) == ("TR701", "observed")
@@ -76,7 +80,7 @@ def test_given_back_it_would_have_fitted(starved: Dump) -> None:
     assert "With that block still live it visibly went wrong at event " in report.verdict.sentence
     assert report.access is not None
     assert report.access.why is not None
-    assert report.access.why.startswith("where it visibly went wrong, beside what launch 3 kept")
+    assert report.access.why.startswith("where it visibly went wrong, beside the block that launch 3 kept")
 
 
 def test_what_giving_back_does_not_repair(tmp_path: Path) -> None:
@@ -143,8 +147,30 @@ def test_the_drawing(starved: Dump) -> None:
     shown = [line.strip() for line in render(build(starved)).splitlines()]
     (drawn,) = (line for line in shown if line.startswith("bytes    0 "))
     (planned,) = (line for line in shown if line.startswith("planned    |"))
+    (room,) = (line for line in shown if line.startswith("room       |"))
     assert drawn == "bytes    0 |" + " " * 12 + "#" * 6 + " " * 42 + "| 1000"
-    assert planned == "planned    |" + "=" * 45 + " " * 15 + "| 750"
+    assert planned == "planned    |" + " " * 18 + "=" * 41 + ">" + "| 750"
+    assert room == "room       |" + " " * 18 + "-" * 42 + "| 700"
+
+
+def test_the_scratch_of_each_launch(starved: Dump) -> None:
+    """Planned, room then, taken, given back, kept; the one that waits took none."""
+    told = as_json(build(starved))
+    scratch = [
+        tuple(one[name] for name in ("launch", "planned", "taken", "given_back", "kept"))
+        for one in told["workspace"]["scratch"]
+    ]
+    assert scratch == [(3, 300, 300, 200, 100), (5, 750, None, None, None)]
+    assert told["workspace"]["room_at"] == 300
+    (row,) = (line.split() for line in render(build(starved)).splitlines() if " 750  " in line)
+    assert row == ["5", "forward", "prefill", "2", "750", "700", "-", "-", "-"]
+
+
+def test_no_room_is_no_repetition_of_a_kept_block(starved: Dump) -> None:
+    """It follows from it, and the list of the other findings says so."""
+    (_, other) = build(starved).findings
+    assert other.follows == "the block that launch 3 kept was in the way"
+    assert "more of the same" not in render(build(starved))
 
 
 def test_the_error_is_called_what_it_is(starved: Dump) -> None:

@@ -1,10 +1,11 @@
 """The workspace: its bytes on one line, what a launch planned on a line of the same scale.
 
     bytes    0 |              ####                                          | 876544
-    planned    |===========================================                 | 634880
-    room       |----------------------------------------                    | 596512
+    planned    |                  =========================================>| 634880
+    room       |                  ------------------------------------------| 596512
 
-`#` live, `=` planned, `-` the largest piece that is free: both from the left, wherever they would lie.
+`#` live, `-` the largest piece that is free, where it lies, `=` planned, from there on, `>` more than fits.
+Where the live blocks don't tell which piece that is, both stand at the left.
 """
 
 from collections.abc import Iterator
@@ -29,12 +30,16 @@ def draw_workspace(story: WorkspaceStory) -> Iterator[str]:
         last = min(WIDTH - 1, (block.offset + block.nbytes - 1) * WIDTH // capacity)
         columns[first : last + 1] = "#" * (last + 1 - first)
     yield f"bytes    0 |{''.join(columns)}| {capacity}"
+    first = min(WIDTH - 1, -(-(story.room_at or 0) * WIDTH // capacity))
     if story.planned is not None:
-        long = max(1, min(WIDTH, -(-story.planned * WIDTH // capacity)))
-        yield f"planned    |{'=' * long}{' ' * (WIDTH - long)}| {story.planned}"
+        long = max(1, -(-story.planned * WIDTH // capacity))
+        bar = f"{' ' * first}{'=' * long}"
+        over = story.room is not None and story.planned > story.room
+        bar = f"{bar[: WIDTH - 1]}>" if over and len(bar) >= WIDTH else bar[:WIDTH]
+        yield f"planned    |{bar:{WIDTH}}| {story.planned}"
     if story.room is not None:
-        long = max(0, min(WIDTH, story.room * WIDTH // capacity))
-        yield f"room       |{'-' * long}{' ' * (WIDTH - long)}| {story.room}"
+        long = max(0, min(WIDTH - first, story.room * WIDTH // capacity))
+        yield f"room       |{' ' * first + '-' * long:{WIDTH}}| {story.room}"
 
 
 def figure(story: WorkspaceStory) -> Figure | None:
@@ -70,18 +75,25 @@ def figure(story: WorkspaceStory) -> Figure | None:
                     "end" if turned else "start",
                 )
             )
+    at = LEFT + wide(story.room_at or 0)
     if story.planned is not None:
+        need = f"{story.planned} bytes in one piece"
+        if story.room is not None and story.planned > story.room:
+            need += f": {story.planned - story.room} more than fit"
+        width = min(max(2.0, wide(story.planned)), LEFT + BAR + 2 - at)
         shapes += [
             Words(LEFT - 8, 82, "planned", "word", "end"),
-            Box(
-                LEFT, 68, max(2.0, wide(story.planned)), 20, "planned", f"{story.planned} bytes in one piece"
-            ),
-            Words(LEFT + 6, 82, f"{story.planned} bytes in one piece"),
+            Box(at, 68, width, 20, "planned", need),
+            Words(LEFT + 6, 82, need),
         ]
     if story.room is not None:
+        free = f"{story.room} bytes: the largest piece that is free"
+        if story.room_at is not None:
+            free += f", at {story.room_at}"
+        width = min(max(2.0, wide(story.room)), LEFT + BAR + 2 - at)
         shapes += [
             Words(LEFT - 8, 112, "room", "word", "end"),
-            Box(LEFT, 98, max(2.0, wide(story.room)), 20, "room", f"the largest room: {story.room} bytes"),
-            Words(LEFT + 6, 112, f"{story.room} bytes: the largest piece that is free"),
+            Box(at, 98, width, 20, "room", free),
+            Words(LEFT + 6, 112, free),
         ]
     return Figure(LEFT + BAR + 10, 126, tuple(shapes))

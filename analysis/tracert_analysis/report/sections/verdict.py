@@ -57,6 +57,8 @@ def _advice(found: Verdict) -> Iterator[Fact]:
 def _repetition(found: Verdict, again: Repetition) -> Iterator[Fact]:
     """Which event broke the rule first, and which one the report tells of: they are one bug."""
     seen = "; nothing went visibly wrong there" if again.visible else ""
+    if again.consequence:
+        seen = ": by then the launch had ended, and the block was not given back"
     yield Fact("first broken", f"seq {found.seq}: {_by(found.act)}, {found.resource}{seen}")
     same = f"number {again.number} of {again.of} of the same bug: the same kernels on the same streams"
     if again.consequence:

@@ -2,11 +2,14 @@
 
 from collections.abc import Iterator
 
-from tracert_analysis.report.document import Block, Drawing, Fact, Facts, Section
+from tracert_analysis.report.document import Block, Drawing, Fact, Facts, Section, Table
 from tracert_analysis.report.drawings.workspace import draw_workspace, figure
 from tracert_analysis.report.phrases import LISTED
 from tracert_analysis.report.report import Report
 from tracert_analysis.report.stories import LiveBlock, WorkspaceStory
+
+ROWS = 8
+"""Of launches that planned scratch the last so many are listed; JSON has them all."""
 
 
 def workspace(report: Report) -> Section:
@@ -16,18 +19,51 @@ def workspace(report: Report) -> Section:
 
 def _blocks(story: WorkspaceStory) -> Iterator[Block]:
     yield Facts(tuple(_facts(story)))
+    yield from _scratch(story)
     drawn = tuple(draw_workspace(story))
     if drawn:
         yield Drawing(
             "the bytes of the workspace: what is live, what the launch planned, the largest room",
             drawn,
             figure(story),
-            "# live, = planned, - the largest room",
+            "# live, = planned, from where the largest room begins, > more than fits, - the largest room",
         )
 
 
+def _scratch(story: WorkspaceStory) -> Iterator[Block]:
+    """Who took and who gave back: the last launches, those that kept something, and how many did not."""
+    ended = [one for one in story.scratch if one.taken and one.state == "finished"]
+    keepers = [one for one in ended if one.kept]
+    if keepers:
+        kernels = {one.kernel for one in keepers}
+        alike = [one for one in ended if one.kernel in kernels]
+        named = ", ".join(str(one.launch) for one in keepers[:LISTED])
+        rest = f" and {len(keepers) - LISTED} more" if len(keepers) > LISTED else ""
+        text = (
+            f"of {len(alike)} launches of {' and '.join(sorted(kernel or 'unnamed' for kernel in kernels))} "
+            f"that took scratch and had ended, {len(alike) - len(keepers)} gave back all of it; "
+            f"{'launch' if len(keepers) == 1 else 'launches'} {named}{rest} did not"
+        )
+        yield Facts((Fact("contrast", text, (story.queries[-1],)),))
+    last = [one for one in story.scratch if one.launch <= story.launch][-ROWS:]
+    shown = {one.launch: one for one in (*keepers[:LISTED], *last)}
+    yield Table(
+        ("launch", "kernel", "phase", "step", "planned", "room then", "taken", "given back", "kept"),
+        tuple(
+            (
+                str(one.launch),
+                one.kernel or "unnamed",
+                one.phase or "-",
+                *("-" if value is None else str(value) for value in (one.step, one.planned, one.room)),
+                *("-" if value is None else str(value) for value in (one.taken, one.given_back, one.kept)),
+            )
+            for _, one in sorted(shown.items())
+        ),
+    )
+
+
 def _facts(story: WorkspaceStory) -> Iterator[Fact]:
-    live, planned, fitted = (*story.queries[:3], 0, 0, 0)[:3]
+    live, planned, fitted = (*story.queries, 0, 0, 0)[:3]
     if story.planned is not None:
         need = f"launch {story.launch} planned {story.planned} bytes in one piece"
         yield Fact(
@@ -43,11 +79,14 @@ def _facts(story: WorkspaceStory) -> Iterator[Fact]:
 
 def _live(block: LiveBlock) -> str:
     step = f"step {block.step}" if block.step is not None else None
-    whose = f"for {block.request_id}" if block.request_id else None
+    whose = None
+    if block.request is not None:
+        whose = f"request {block.request}" + (f' ("{block.request_id}")' if block.request_id else "")
     told = ", ".join(filter(None, (block.kernel or "unnamed", block.phase, step, whose)))
+    was = "had finished by" if block.state == "finished" else f"was {block.state} at"
+    state = f"that launch {was} the end; " if block.state else ""
+    end = "not given back in the recorded window"
     if block.free_seq is not None:
-        end = f", given back at seq {block.free_seq}"
-    else:
-        end = f", {block.state} at the end, and never given back" if block.state else ", never given back"
+        end = f"given back at seq {block.free_seq}"
     by = f"taken at seq {block.seq} by launch {block.launch} ({told})"
-    return f"{block.nbytes} bytes at {block.offset}: {by}{end}"
+    return f"{block.nbytes} bytes at {block.offset}: {by}; {state}{end}"
