@@ -68,7 +68,7 @@ class Repetition:
     def __str__(self) -> str:
         what = str(self.act) if self.act is not None else f"event {self.seq}"
         did = "went wrong" if self.visible else "could do harm"
-        number = "with that block live" if self.consequence else f"at number {self.number}"
+        number = "with that block live" if self.consequence else f"at number {self.number} of {self.of}"
         return f"it {did} {number}: {what}"
 
 
@@ -284,17 +284,23 @@ class Report:
         verdict = self.verdict
         if verdict.code is None:
             return "tracert: no finding"
-        edge = verdict.missing_edge
-        if edge is not None:
-            what = f"{edge.later} is not ordered after {edge.earlier}"
-        elif verdict.act is not None:
-            what = str(verdict.act)
-        else:
-            what = f"at seq {verdict.seq}"
         again = verdict.repetition
-        if again is not None:
-            first = "" if again.consequence else f"first of {again.of}; "
+        resource, what = verdict.resource, _did(verdict.act, verdict.missing_edge, verdict.seq)
+        if again is not None and again.consequence:
             other = f", {again.resource}" if again.resource != verdict.resource else ""
-            what += f" ({first}{again}{other})"
+            what += f" ({again}{other})"
+        elif again is not None:
+            # What the report tells of comes first; it is the verdict that broke the rule first.
+            first = str(verdict.act) if verdict.act is not None else "the host"
+            other = f", {verdict.resource}" if again.resource != verdict.resource else ""
+            resource, what = again.resource, _did(again.act, again.missing_edge, again.seq)
+            what += f" (number {again.number} of {again.of}; first at seq {verdict.seq}: {first}{other})"
         sure = "suspected: " if verdict.confidence == "suspected" else ""
-        return f"tracert: {sure}{verdict.code} {verdict.name}: {verdict.resource}: {what}"
+        return f"tracert: {sure}{verdict.code} {verdict.name}: {resource}: {what}"
+
+
+def _did(act: Act | None, edge: Edge | None, seq: int | None) -> str:
+    """Who broke the rule, for a title."""
+    if edge is not None:
+        return f"{edge.later} is not ordered after {edge.earlier}"
+    return str(act) if act is not None else f"at seq {seq}"

@@ -50,17 +50,20 @@ def test_the_verdict_is_the_first_of_its_kind() -> None:
     made = told(thrice)
     assert made.verdict.seq == made.findings[0].seq
     assert [item.follows for item in made.findings] == [None, REPEATED, REPEATED]
+    assert made.verdict.sentence.startswith("Launch 7 (forward) on compute follows row 3, and nothing orders")
     assert (
-        "It is the first of 3 times that the same order is missing; it could do harm at number 3 (event "
-        in (made.verdict.sentence)
+        f"There it could do harm: it is number 3 (event {made.findings[2].seq}) of 3 times that the same order is missing; the "
+        f"first was at event {made.verdict.seq}: launch 3 (forward) on compute" in made.verdict.sentence
     )
-    assert made.title.endswith(
-        "(first of 3; it could do harm at number 3: launch 7 forward on compute, row 3 (generation 2))"
+    assert made.title == (
+        "tracert: TR102 unordered-publish: row 3 (generation 2): launch 7 forward on compute is not ordered "
+        "after launch 6 copy_row on legacy (number 3 of 3; first at seq "
+        f"{made.verdict.seq}: launch 3 forward on compute, row 3 (generation 1))"
     )
     text = " ".join(render(made).split())
     assert f"first broken seq {made.verdict.seq}: launch 3 forward" in text
     assert "missing again launch 6 copy_row (stream 0 legacy, number 3) -> launch 7 forward" in text
-    assert "2 more of the same, at seq " in render(made)
+    assert f"1 more of the same, at seq {made.findings[1].seq}\n" in render(made)
     assert made.verdict.counterfactual is not None
     assert "in all 3 places" in made.verdict.counterfactual
     assert made.verdict.counterfactual.endswith("all 3 findings are gone")
@@ -97,9 +100,8 @@ def test_after_a_crash_the_access_that_was_running_is_shown(tmp_path: Path) -> N
     assert (made.access.act.state, made.access.request) == ("running", 9)
     assert made.verdict.seq == made.findings[0].seq
     assert made.verdict.confidence == "observed"
-    assert (
-        f"it visibly went wrong at number 3 (event {made.access.act.seq}), which is told below: launch "
-        in (made.verdict.sentence)
+    assert f"There it visibly went wrong: it is number 3 (event {made.access.act.seq}) of 3 times" in (
+        made.verdict.sentence
     )
     again = made.verdict.repetition
     assert again is not None
