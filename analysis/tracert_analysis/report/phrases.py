@@ -13,7 +13,12 @@ UNKNOWN = "not in the recorded window: before it, or never"
 
 
 def place(act: Act) -> str:
-    """A launch with its stream and its place there."""
+    """A launch with its stream."""
+    return str(act)
+
+
+def ordered(act: Act) -> str:
+    """A launch with its place in its stream, where order is told."""
     if not act.launch:
         return act.name
     return f"{act.name} {act.kernel} (stream {act.stream} {act.stream_name}, number {act.ordinal})"

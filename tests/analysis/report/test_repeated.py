@@ -52,7 +52,8 @@ def test_the_verdict_is_the_first_of_its_kind() -> None:
     assert [item.follows for item in made.findings] == [None, REPEATED, REPEATED]
     assert made.verdict.sentence.startswith("Launch 7 (forward) on compute follows row 3, and nothing orders")
     assert (
-        f"There it could do harm: it is number 3 (event {made.findings[2].seq}) of 3 times that the same order is missing; the "
+        f"There it could do harm: it is number 3 (event {made.findings[2].seq}) of 3 times that the same "
+        "order is missing; the "
         f"first was at event {made.verdict.seq}: launch 3 (forward) on compute" in made.verdict.sentence
     )
     assert made.title == (
@@ -61,7 +62,9 @@ def test_the_verdict_is_the_first_of_its_kind() -> None:
         f"{made.verdict.seq}: launch 3 forward on compute, row 3 (generation 1))"
     )
     text = " ".join(render(made).split())
-    assert f"first broken seq {made.verdict.seq}: launch 3 forward" in text
+    assert f"first broken seq {made.verdict.seq}: launch 3 forward on compute, row 3" in text
+    assert text.index("could harm") < text.index("first broken")
+    assert "compute is a non-blocking stream: the legacy stream orders nothing there by itself" in text
     assert "missing again launch 6 copy_row (stream 0 legacy, number 3) -> launch 7 forward" in text
     assert f"1 more of the same, at seq {made.findings[1].seq}\n" in render(made)
     assert made.verdict.counterfactual is not None

@@ -63,8 +63,8 @@ def test_the_gap_stands_beside_the_bytes(skipped: tuple[Dump, Report]) -> None:
     """Whose they are is told, too."""
     text = " ".join(as_text.render(skipped[1]).split())
     assert (
-        "not computed 2 of the sequence of request 2: launch 5 forward (stream 1 compute, number 5), seq 14, "
-        "ended before, and launch 6 forward (stream 1 compute, number 6) starts at 3"
+        "not computed 2 of the sequence of request 2: launch 5 forward on compute, seq 14, "
+        "ended before, and launch 6 forward on compute starts at 3"
     ) in text
     assert as_json.render(skipped[1])
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from tracert_analysis.report.document import Block, Drawing, Fact, Facts, Section
 from tracert_analysis.report.drawings import streams
-from tracert_analysis.report.phrases import fence, place, positions, when
+from tracert_analysis.report.phrases import fence, ordered, place, positions, when
 from tracert_analysis.report.report import Access, HostAct, Report
 
 
@@ -28,7 +28,9 @@ def _access(found: Access, doubtful: bool, whole: bool) -> Iterator[Fact]:
     if found.why:
         yield Fact("which", found.why)
     phase = f", {act.phase}, step {act.step}" if act.phase else ""
-    yield Fact("launch", f"{place(act)}{phase}, {when(act)}", (found.query,), "bad")
+    apart = found.other is not None and found.other.stream != act.stream
+    named = ordered if apart else place
+    yield Fact("launch", f"{named(act)}{phase}, {when(act)}", (found.query,), "bad")
     yield from _request(found.request, found.request_id)
     if found.row is not None:
         walks = f", walks {found.walked} entries" if found.walked is not None else ""
@@ -36,8 +38,8 @@ def _access(found: Access, doubtful: bool, whole: bool) -> Iterator[Fact]:
         reads = f", {does} positions {positions(*found.positions)}" if found.positions else ""
         yield Fact("row", f"{found.row}, generation {found.generation}{walks}{reads}")
     if found.other is not None:
-        yield Fact("against", f"{place(found.other)}, {when(found.other)}")
-        if found.other.stream != act.stream:
+        yield Fact("against", f"{named(found.other)}, {when(found.other)}")
+        if apart:
             yield Fact("last fence", fence(found.fence, found.other, whole=whole), (found.fence_query,))
 
 

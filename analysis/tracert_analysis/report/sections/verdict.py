@@ -4,8 +4,11 @@ from collections.abc import Iterator
 
 from tracert_analysis.report.document import Fact, Facts, Section, Tone
 from tracert_analysis.report.facts import Act, Edge
-from tracert_analysis.report.phrases import place
+from tracert_analysis.report.phrases import ordered, place
 from tracert_analysis.report.report import ErrorFact, Repetition, Report, Verdict
+
+LEGACY = 0
+"""The number of the legacy stream."""
 
 
 def verdict(report: Report) -> Section:
@@ -23,11 +26,11 @@ def _facts(report: Report) -> Iterator[Fact]:
     if found.repetition is not None:
         yield from _repetition(found, found.repetition)
     if found.missing_edge is not None:
-        yield from _edge(found.missing_edge, report.evidence.whole)
+        yield from _edge(found.missing_edge, report)
         again = found.repetition.missing_edge if found.repetition is not None else None
         if again is not None:
             yield Fact(
-                "missing again", f"{place(again.earlier)} -> {place(again.later)}", (again.query,), "bad"
+                "missing again", f"{ordered(again.earlier)} -> {ordered(again.later)}", (again.query,), "bad"
             )
     yield from _advice(found)
     if found.counterfactual:
@@ -59,12 +62,14 @@ def _repetition(found: Verdict, again: Repetition) -> Iterator[Fact]:
     seen = "; nothing went visibly wrong there" if again.visible else ""
     if again.consequence:
         seen = ": by then the launch had ended, and the block was not given back"
-    yield Fact("first broken", f"seq {found.seq}: {_by(found.act)}, {found.resource}{seen}")
+    first = Fact("first broken", f"seq {found.seq}: {_by(found.act)}, {found.resource}{seen}")
     same = f"number {again.number} of {again.of} of the same bug: the same kernels on the same streams"
     if again.consequence:
         same = "that block was live then"
     label = "went wrong" if again.visible else "could harm"
-    yield Fact(label, f"seq {again.seq}: {_by(again.act)}, {again.resource}; {same}", (), "bad")
+    shown = Fact(label, f"seq {again.seq}: {_by(again.act)}, {again.resource}; {same}", (), "bad")
+    # In the order of the sentence: a kept block comes before who lacks it.
+    yield from (first, shown) if again.consequence else (shown, first)
 
 
 def _by(act: Act | None) -> str:
@@ -79,16 +84,29 @@ def _error(error: ErrorFact) -> Iterator[Fact]:
         yield Fact("", ", ".join(f"{name}={value}" for name, value in error.detail.items()))
 
 
-def _edge(edge: Edge, whole: bool) -> Iterator[Fact]:
+def _edge(edge: Edge, report: Report) -> Iterator[Fact]:
     earlier, later = edge.earlier, edge.later
-    yield Fact("missing edge", f"{place(earlier)} -> {place(later)}", (), "bad")
+    yield Fact("missing edge", f"{ordered(earlier)} -> {ordered(later)}", (), "bad")
     between = f"after {earlier.name}, before {later.name}"
     yield Fact("missing call", f"{edge.call}   {between}", (), "good")
     name = earlier.stream_name
     known = f"nothing on {name}"
     if edge.reaches:
         known = f"{name} up to number {edge.reaches}, not {earlier.ordinal}"
-    elif not whole:
+    elif not report.evidence.whole:
         known = f"nothing on {name} that the recorded window has; what lies before it is not known"
     if earlier.launch:
-        yield Fact("known order", f"{later.name} is ordered after {known}", (edge.query,))
+        yield Fact(
+            "known order", f"{later.name} is ordered after {known}{_implied(edge, report)}", (edge.query,)
+        )
+
+
+def _implied(edge: Edge, report: Report) -> str:
+    """Whether the legacy stream, being one of the two, orders the other one without a call."""
+    streams = {edge.earlier.stream, edge.later.stream}
+    if LEGACY not in streams:
+        return ""
+    other = next((found for found in report.in_flight if found.stream in streams - {LEGACY}), None)
+    if other is None or other.blocking is not False:
+        return ""
+    return f"; {other.name} is a non-blocking stream: the legacy stream orders nothing there by itself"
