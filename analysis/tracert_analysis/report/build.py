@@ -17,6 +17,7 @@ from tracert_analysis.report.acts import Acts
 from tracert_analysis.report.again import EVENTS_MAX
 from tracert_analysis.report.bytes_story import bytes_acquittals, bytes_story
 from tracert_analysis.report.causes import kept_room
+from tracert_analysis.report.contrast import contrasts
 from tracert_analysis.report.counterfactual import are_mixed, counterfactual
 from tracert_analysis.report.edges import ways
 from tracert_analysis.report.errors import error_fact
@@ -127,6 +128,7 @@ def build(dump: Dump, page: int | None = None) -> Report:
         queries=tuple(questions.asked),
     )
 
+        contrast=contrasts(questions, acts, code, small=dump.evidence.events <= EVENTS_MAX),
 
 class Around(NamedTuple):
     """What else was found that says what to do about the verdict."""

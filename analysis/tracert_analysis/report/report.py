@@ -10,6 +10,7 @@ from typing import Any, Literal
 from tracert_analysis.report.facts import Act, Edge, FenceFact, Lane, RankFact, Resource, StreamFact
 from tracert_analysis.report.stories import (
     BytesStory,
+    Contrast,
     GuardStory,
     PageStory,
     RowStory,
@@ -283,6 +284,8 @@ class Report:
         """One line that can be searched for."""
         verdict = self.verdict
         if verdict.code is None:
+    contrast: tuple[Contrast, ...] = ()
+    """How others of the same kind fared."""
             return "tracert: no finding"
         again = verdict.repetition
         resource, what = verdict.resource, _did(verdict.act, verdict.missing_edge, verdict.seq)

@@ -30,6 +30,16 @@ class ByteRun:
 
 
 @dataclass(frozen=True, slots=True)
+class Contrast:
+    """How many of a kind there were, and how many did as they should; None where none can be said to."""
+
+    text: str
+    of: int
+    right: int | None
+    query: int
+
+
+@dataclass(frozen=True, slots=True)
 class Neighbour:
     """A page near the one in question, and the page itself, as of the same seq."""
 

@@ -14,7 +14,7 @@ def access(report: Report) -> Section:
     doubtful = any(row.leftovers for row in report.rows)
     whole = report.evidence.whole
     facts = tuple(_access(report.access, doubtful, whole)) if report.access is not None else ()
-    return Section("access", title, (Facts(facts), *_around(report, facts)))
+    return Section("access", title, (Facts(facts), *_around(report, facts), Facts(tuple(_others(report)))))
 
 
 def host(report: Report) -> Section:
@@ -41,6 +41,12 @@ def _access(found: Access, doubtful: bool, whole: bool) -> Iterator[Fact]:
         yield Fact("against", f"{named(found.other)}, {when(found.other)}")
         if apart:
             yield Fact("last fence", fence(found.fence, found.other, whole=whole), (found.fence_query,))
+
+
+def _others(report: Report) -> Iterator[Fact]:
+    """How others of the same kind fared."""
+    for number, found in enumerate(report.contrast):
+        yield Fact("" if number else "the others", found.text, (found.query,))
 
 
 def _host(found: HostAct) -> Iterator[Fact]:

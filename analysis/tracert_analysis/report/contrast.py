@@ -1,0 +1,102 @@
+"""How others of the same kind fared: the path that did better shows what the broken one leaves out."""
+
+from collections.abc import Iterator
+
+from tracert_analysis.report.acts import Acts
+from tracert_analysis.report.questions import Questions, Row
+from tracert_analysis.report.stories import Contrast
+
+PUBLISHES = """
+WITH followed AS (
+    SELECT DISTINCT c.launch FROM row_content c JOIN _touch t USING (content)
+    WHERE t.mode = 'walk' AND c.launch IS NOT NULL
+),
+loose AS (SELECT DISTINCT early_seq AS seq FROM _unordered_publish WHERE reason = 'publish')
+SELECT p.stream, p.kernel, count(*) AS published, count(f.launch) AS followed,
+    count(*) FILTER (f.launch IS NOT NULL AND l.seq IS NOT NULL) AS unordered
+FROM launch p LEFT JOIN followed f USING (launch) LEFT JOIN loose l ON l.seq = p.seq
+WHERE p.kind = 'publish' GROUP BY ALL ORDER BY unordered, p.stream, p.kernel"""
+
+# Who of the two came first: a launch that ran while the publish waited, or found what had not been published.
+RACES = """
+SELECT count(*) AS races,
+    count(*) FILTER (o.state <> 'finished' AND l.state IN ('running', 'finished')) AS waiting,
+    count(*) FILTER (o.state = 'finished' AND EXISTS (
+        FROM guard_entry g WHERE g.differs AND g.launch = l.launch AND g."row" = f."row"
+    )) AS differing
+FROM finding f JOIN launch l ON l.launch = f.launch JOIN launch o ON o.launch = f.other_launch
+WHERE f.code = 'TR102'"""
+
+# Lives in which something was read, by what their page held in the life before.
+REUSED = """
+WITH wrote AS (
+    SELECT page, life, bool_or(class = 'rows') AS "rows", max(seq) AS seq FROM byte_write
+    WHERE class <> 'zero' AND launch IS NOT NULL GROUP BY page, life
+),
+again AS (
+    SELECT p.page, p.life, w."rows", w.seq, (
+        SELECT min(a.seq) FROM access a
+        WHERE a.page = p.page AND a.life = p.life AND a.certain AND a.mode = 'read'
+    ) AS read_seq
+    FROM wrote w JOIN page_life p ON p.page = w.page AND p.life = w.life + 1 WHERE p.alloc_seq IS NOT NULL
+)
+SELECT "rows", count(*) AS used,
+    count(*) FILTER (EXISTS (
+        FROM byte_write z
+        WHERE z.page = again.page AND z.class = 'zero' AND z.seq > again.seq AND z.seq < again.read_seq
+    )) AS cleared,
+    count(*) FILTER (EXISTS (
+        FROM finding f WHERE f.code = 'TR301' AND f.resource_id = again.page AND f.life = again.life
+    )) AS stale
+FROM again WHERE read_seq IS NOT NULL GROUP BY "rows" ORDER BY "rows\""""
+
+
+def contrasts(questions: Questions, acts: Acts, code: str | None, *, small: bool) -> tuple[Contrast, ...]:
+    """What is told beside a verdict; `small` tells whether bytes can be followed in all of the history."""
+    if code == "TR102":
+        return tuple(_publishes(questions, acts))
+    if code == "TR301" and small:
+        return tuple(_lives(questions))
+    return ()
+
+
+def _publishes(questions: Questions, acts: Acts) -> Iterator[Contrast]:
+    told = questions.ask("publishes that launches follow, and how many of them are ordered", PUBLISHES)
+    for row in told.rows:
+        whole, loose = row["followed"], row["unordered"]
+        if whole:
+            ordered = {
+                0: "all are ordered before who follows them",
+                whole: "none is ordered before who follows",
+            }
+            how = ordered.get(loose, f"{whole - loose} are ordered before who follows them, {loose} are not")
+            name = f"publishes by {row['kernel']} on {acts.stream_name(row['stream'])}"
+            text = f"{name}: {row['published']}, of which launches follow {whole}: {how}"
+            yield Contrast(text, whole, whole - loose, told.query)
+    raced = questions.ask("who came first where nothing orders them", RACES)
+    found = raced.first
+    if found is not None and found["races"]:
+        yield Contrast(_races(found), found["races"], None, raced.query)
+
+
+def _races(found: Row) -> str:
+    races, waiting, differing = found["races"], found["waiting"], found["differing"]
+    parts = []
+    if waiting:
+        parts.append(f"in {waiting} the launch ran while the publish still waited")
+    if differing:
+        parts.append(f"in {differing} a guarded launch found what had not been published")
+    if left := races - waiting - differing:
+        parts.append(f"in {left} the history does not tell which of the two ran first")
+    return f"who came first in the {races} that are told of: {', '.join(parts)}"
+
+
+def _lives(questions: Questions) -> Iterator[Contrast]:
+    told = questions.ask("pages that were read in their next life, and how many were cleared for it", REUSED)
+    for row in told.rows:
+        held = "state rows" if row["rows"] else "keys and values"
+        text = f"lives in which a page was read that held {held} in the life before: {row['used']}, of which "
+        text += f"{row['cleared']} were cleared first" if row["cleared"] else "none was cleared first"
+        if row["stale"]:
+            text += f"; stale bytes were met in {row['stale']}"
+        yield Contrast(text, row["used"], row["cleared"], told.query)

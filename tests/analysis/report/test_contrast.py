@@ -1,0 +1,53 @@
+"""How others of the same kind fared, counted in the history."""
+
+from pathlib import Path
+
+from tracert_analysis.report.as_json import as_json
+from tracert_analysis.report.as_text import render
+from tracert_analysis.report.build import build
+
+from tests.analysis.findings.test_tr301 import reused, stored
+from tests.analysis.history import use
+from tests.analysis.report.histories import sound, unordered_publish
+from tests.analysis.report.reports import told
+from tests.analysis.report.test_bytes_story import COMPUTE, begun
+
+
+def test_publishes_are_told_by_their_stream() -> None:
+    """Those on transfer are ordered, the one on legacy is not; who ran first is not known."""
+    made = told(unordered_publish)
+    assert [(found.of, found.right) for found in made.contrast] == [(2, 2), (1, 0), (1, None)]
+    assert [found.text.split(":")[0] for found in made.contrast[:2]] == [
+        "publishes by copy_row on transfer",
+        "publishes by copy_row on legacy",
+    ]
+    assert made.contrast[0].text.endswith("all are ordered before who follows them")
+    assert "in 1 the history does not tell which of the two ran first" in made.contrast[2].text
+    assert as_json(made)["contrast"][1]["right"] == 0
+    assert "the others" in render(made)
+    assert told(sound).contrast == ()
+
+
+def test_lives_are_told_by_what_the_page_held_before(tmp_path: Path) -> None:
+    """Page 5 held state rows, and nobody cleared it; page 9 held keys and values, and was cleared."""
+    history = begun()
+    stored(history)
+    before = history.alloc([9], "request:8")
+    history.forward(COMPUTE, writes=[[9, 1, 0, 4]])
+    fence = history.record(COMPUTE)
+    history.drop(before, "request:8")
+    history.retire(before, fence)
+    history.passed(fence)
+    history.free(before)
+    after = history.alloc([9], "request:9")
+    history.clear(COMPUTE, [[9, 2, 0, 4]])
+    history.acquire(1, 1, 9)
+    history.publish(COMPUTE, 1, 1, after)
+    history.forward(COMPUTE, use(1, 1, 0, 2, covers="page"))
+    reused(history)
+    made = build(history.read(tmp_path))
+    assert made.verdict.code == "TR301"
+    assert [(found.of, found.right) for found in made.contrast] == [(1, 1), (1, 0)]
+    assert "held state rows in the life before: 1, of which none was cleared first" in made.contrast[1].text
+    assert made.contrast[1].text.endswith("stale bytes were met in 1")
+    assert "stale" not in made.contrast[0].text
