@@ -16,6 +16,9 @@ from tracert_analysis.touch_table import fill_touches
 EVENTS_MAX = 300_000
 """Checking everything again takes as long as the first time; a report of a long history does without."""
 
+CHECKED = "rule checked again"
+"""What every sentence has that tells of an edited history, and none that says why there is none."""
+
 SCHEMA = "counterfactual"
 
 LEFT = "SELECT code FROM finding WHERE class <> 'symptom'"

@@ -14,7 +14,7 @@ from tracert_analysis.load import Dump
 from tracert_analysis.report import given_away, repairs
 from tracert_analysis.report.acquittals import acquittals
 from tracert_analysis.report.acts import Acts
-from tracert_analysis.report.again import EVENTS_MAX
+from tracert_analysis.report.again import CHECKED, EVENTS_MAX
 from tracert_analysis.report.bytes_story import bytes_acquittals, bytes_story
 from tracert_analysis.report.causes import kept_room
 from tracert_analysis.report.contrast import contrasts
@@ -44,6 +44,7 @@ from tracert_analysis.report.rerun import reproduce
 from tracert_analysis.report.rows import row_story
 from tracert_analysis.report.scene import Scene, scene
 from tracert_analysis.report.sentences import checked, nothing_found
+from tracert_analysis.report.standing import standing
 from tracert_analysis.report.stories import BytesStory, PageStory, RowStory, Uncomputed, WorkspaceStory
 from tracert_analysis.report.surroundings import surroundings
 from tracert_analysis.report.uncomputed import MASKS, uncomputed
@@ -99,7 +100,10 @@ def build(dump: Dump, page: int | None = None) -> Report:
         tool=_tool(),
         dump=_about(dump),
         error=_error(dump, acts, rows),
-        verdict=_verdict(dump, seen, rows, query, counts, beside_it),
+        verdict=replace(
+            _verdict(dump, seen, rows, query, counts, beside_it),
+            standing=standing(questions, dump, seen, whole),
+        ),
         access=access,
         host=host,
         rows=row_stories,
@@ -124,11 +128,11 @@ def build(dump: Dump, page: int | None = None) -> Report:
         evidence=_evidence(dump, whole, counts, counts_query, total - len(rows), questions.unanswered),
         reproduce=reproduce(config),
         surroundings=surroundings(questions, acts, seen.act, seen.other, seen.edge),
+        contrast=contrasts(questions, acts, code, small=dump.evidence.events <= EVENTS_MAX),
         guard=guard_story(questions, acts, seen.shown.row if seen.shown else None, seen.act),
         queries=tuple(questions.asked),
     )
 
-        contrast=contrasts(questions, acts, code, small=dump.evidence.events <= EVENTS_MAX),
 
 class Around(NamedTuple):
     """What else was found that says what to do about the verdict."""
@@ -164,6 +168,8 @@ def _verdict(
     left_out, handed = around.left_out, around.handed
     config = _config(dump)
     advice = _advice(advised, scene.root_edge, around, config)
+    edited = counterfactual(dump, rows)
+    symptoms = sorted({row["code"] for row in rows if row["class"] == "symptom"})
     return Verdict(
         code=root["code"],
         name=root["name"],
@@ -179,7 +185,8 @@ def _verdict(
         fix_how=advice.how,
         hardening=advice.hardening,
         detection=advice.detection,
-        counterfactual=counterfactual(dump, rows),
+        counterfactual=edited,
+        uncounted=tuple(symptoms) if edited is not None and CHECKED in edited else None,
         masks=advice.masks,
         # No option bears on what was not computed, on who has a row, or on bytes of two kinds.
         options=() if left_out or handed or mixed else bearing(root["code"], config, around.clears),

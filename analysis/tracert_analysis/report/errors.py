@@ -15,7 +15,7 @@ POINTS: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("ILLEGAL_ADDRESS", (MAPPING,), "a kernel that touched an address it may not"),
     ("MISALIGNED_ADDRESS", (MAPPING,), "a kernel that computed a wrong address"),
     ("INDEXERROR", (MAPPING,), "an index out of range"),
-    ("AICPU", (), "the device's control processor, whatever that was doing"),
+    ("AICPU", (), "the device's control processor"),
     ("ASSERT", (MAPPING, CONTENT), "a value that a kernel's assertion refused"),
     ("INVALID_SPECULATION", (), "the drafts of speculative decoding"),
     ("INVALID_PAGE", (ORDER, MAPPING), "a row that named no page when a guarded kernel followed it"),
@@ -29,6 +29,12 @@ POINTS: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("TIMEOUT", (RESOURCE,), "a launch that does not end"),
 )
 """Part of the error's name, classes of findings that this can be, what it seems to say."""
+
+EFFECTS = ("LAUNCH_FAILURE", "ILLEGAL_ADDRESS", "MISALIGNED_ADDRESS")
+"""Of these the ones that tell how a launch failed: right, and no cause."""
+
+SUBCODES = {("orch_error_code", 2): "a launch waits for room in the heap ring, and none comes"}
+"""Numbers beside an error that its runtime gives a meaning: those that are known."""
 
 
 def error_fact(
@@ -65,8 +71,8 @@ def judge(name: str, category: str | None, nonfinite: bool, idle: bool = False) 
     if nonfinite and "INVALID_SPECULATION" in squeezed:
         cause = "not explained" if category is None else f"one of class {category}"
         return True, (
-            "its name points to the drafts of speculative decoding, and what was refused is a distribution "
-            f"that is not finite: no draft is needed for that; the cause is {cause}"
+            "its name points to the drafts of speculative decoding. What was refused is a distribution that "
+            f"is not finite, which needs no draft; the cause is {cause}"
         )
     for part, classes, seems in POINTS:
         if part in squeezed:
@@ -74,6 +80,11 @@ def judge(name: str, category: str | None, nonfinite: bool, idle: bool = False) 
                 return False, f"its name points to {seems}; the recorded history does not explain it"
             if category in classes:
                 return False, f"its name points to {seems}, and so does the cause found"
+            if part in EFFECTS:
+                return True, (
+                    f"as to why: its name tells of {seems}, which is how it failed; the cause found is "
+                    f"one of class {category}"
+                )
             return True, f"its name points to {seems}; the cause found is one of class {category}"
     if category is None and squeezed == "SIGKILL":
         return False, (

@@ -34,6 +34,7 @@ __all__ = [
     "Report",
     "Reproduce",
     "Resource",
+    "Standing",
     "Verdict",
 ]
 
@@ -74,6 +75,17 @@ class Repetition:
 
 
 @dataclass(frozen=True, slots=True)
+class Standing:
+    """How a verdict is known, sentences that go on from these words."""
+
+    scope: str
+    """What the confidence is about."""
+    observed: tuple[str, ...]
+    inferred: tuple[str, ...]
+    open: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
     """The root cause: the earliest finding, or that there is none."""
 
@@ -96,6 +108,12 @@ class Verdict:
     detection: tuple[str, ...] = ()
     """What shows it sooner and leaves it there, a sentence each."""
     counterfactual: str | None = None
+    """What was found when an edited history was checked; or why none was."""
+    uncounted: tuple[str, ...] | None = None
+    """Codes of the symptoms that it doesn't count: what was seen stays, for nothing is run again. None where
+    no edited history was checked."""
+    standing: Standing | None = None
+    """None without a finding."""
     masks: tuple[str, ...] = ()
     """What only hides it, a sentence each."""
     options: tuple[str, ...] = ()
@@ -266,6 +284,8 @@ class Report:
     """The launches around the act in question; None without one."""
     guard: GuardStory | None = None
     """None of a history that was recorded without guards."""
+    contrast: tuple[Contrast, ...] = ()
+    """How others of the same kind fared."""
     uncomputed: Uncomputed | None = None
     """None unless the verdict is about valid positions that nobody computed."""
 
@@ -284,8 +304,6 @@ class Report:
         """One line that can be searched for."""
         verdict = self.verdict
         if verdict.code is None:
-    contrast: tuple[Contrast, ...] = ()
-    """How others of the same kind fared."""
             return "tracert: no finding"
         again = verdict.repetition
         resource, what = verdict.resource, _did(verdict.act, verdict.missing_edge, verdict.seq)

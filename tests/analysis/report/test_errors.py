@@ -69,3 +69,13 @@ def test_an_end_from_outside_says_where_to_look(
 ) -> None:
     """Where there is no cause: the kernel's log, or the host, if the device had finished all it had."""
     assert says in judge(name, category, nonfinite=False, idle=idle)[1]
+
+
+def test_how_a_launch_failed_is_no_lie() -> None:
+    """The name of a fault is right as to how, and misleads as to why."""
+    told = {name: judge(name, "order", nonfinite=False)[1] for name in ("LAUNCH_FAILURE", "AICPU_EXCEPTION")}
+    assert told["LAUNCH_FAILURE"] == (
+        "as to why: its name tells of a kernel that touched an address it may not, which is how it failed; "
+        "the cause found is one of class order"
+    )
+    assert told["AICPU_EXCEPTION"].startswith("its name points to the device's control processor;")

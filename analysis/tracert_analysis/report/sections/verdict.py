@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from tracert_analysis.report.document import Fact, Facts, Section, Tone
+from tracert_analysis.report.errors import SUBCODES
 from tracert_analysis.report.facts import Act, Edge
 from tracert_analysis.report.phrases import ordered, place
 from tracert_analysis.report.report import ErrorFact, Repetition, Report, Verdict
@@ -20,7 +21,8 @@ def _facts(report: Report) -> Iterator[Fact]:
     found = report.verdict
     name = f"{found.code} {found.name}, " if found.code else ""
     tone: Tone = "bad" if found.code else "plain"
-    yield Fact("verdict", f"{name}confidence: {found.confidence}", (found.query,), tone)
+    scope = f" ({found.standing.scope})" if found.standing is not None else ""
+    yield Fact("verdict", f"{name}confidence: {found.confidence}{scope}", (found.query,), tone)
     if report.error is not None:
         yield from _error(report.error)
     if found.repetition is not None:
@@ -35,6 +37,16 @@ def _facts(report: Report) -> Iterator[Fact]:
     yield from _advice(found)
     if found.counterfactual:
         yield Fact("counterfactual", found.counterfactual)
+        if found.uncounted is not None:
+            stay = f"; what was seen stays in it and is not counted: {', '.join(found.uncounted)}"
+            left = stay if found.uncounted else ""
+            yield Fact("", f"in an edited history: nothing was run again{left}")
+    if found.standing is not None:
+        known = found.standing
+        parts = (("observed", known.observed), ("inferred", known.inferred), ("open", known.open))
+        for label, items in parts:
+            if items:
+                yield Fact(label, "; ".join(items))
     if found.code:
         yield Fact("more", f"tracert explain {found.code}", (), "quiet")
 
@@ -81,7 +93,12 @@ def _error(error: ErrorFact) -> Iterator[Fact]:
     yield Fact("error", f"{error.code} {error.name} {error.message!r}{at}")
     yield Fact("misleading" if error.misleading else "", error.remark)
     if error.detail:
-        yield Fact("", ", ".join(f"{name}={value}" for name, value in error.detail.items()))
+        yield Fact("", ", ".join(_detail(name, value) for name, value in error.detail.items()))
+
+
+def _detail(name: str, value: object) -> str:
+    meaning = SUBCODES.get((name, value)) if isinstance(value, int) else None
+    return f"{name}={value}" + (f" ({meaning})" if meaning else "")
 
 
 def _edge(edge: Edge, report: Report) -> Iterator[Fact]:

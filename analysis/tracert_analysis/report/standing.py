@@ -1,0 +1,140 @@
+"""What of a verdict was observed, what is inferred from that, and what the evidence leaves open."""
+
+from typing import Any
+
+from tracert_analysis.load import Dump
+from tracert_analysis.report.causes import kept_room
+from tracert_analysis.report.questions import Questions, Row
+from tracert_analysis.report.report import Standing
+from tracert_analysis.report.scene import Scene
+
+# What is known of the launch in question: that it gave a value that is not finite, that it was running when
+# the device failed; and of the one before it, whether it had run by then.
+SEEN = """
+SELECT l.state, o.state AS other_state,
+    (SELECT min(e.seq) FROM event AS e WHERE e.kind = 'nonfinite' AND e.launch = l.launch) AS nonfinite_seq,
+    EXISTS (FROM event WHERE kind = 'error')
+        OR EXISTS (FROM header WHERE json_type(error) = 'OBJECT') AS failed
+FROM launch AS l LEFT JOIN launch AS o ON o.launch = $other
+WHERE l.launch = $launch"""
+
+RECORDED = {
+    "order": "which launch came before which, and that no call orders them",
+    "lifetime": "who held the page and when it was given back",
+    "mapping": "what was published in the row, and how far it was followed",
+    "content": "which launch wrote these bytes last, and which covers them",
+    "resource": "what each launch planned, took and gave back",
+    "symptom": "what went wrong, and nothing that broke another rule before",
+}
+"""What the history has, by the class of the verdict."""
+
+EFFECT = {
+    "order": "what was read or written out of order",
+    "lifetime": "what it met in a page that was another's, or nobody's",
+    "mapping": "what the row named",
+    "content": "these bytes",
+    "resource": "the want of room",
+}
+"""What is taken for the cause of a symptom, by the class of the verdict."""
+
+CODE = {
+    "order": "leaves out the call",
+    "lifetime": "is wrong about the page",
+    "mapping": "is wrong about the row",
+    "content": "lets these bytes stand there",
+    "resource": "takes or keeps the room",
+}
+"""What some line of code does, by the class of the verdict."""
+
+
+def standing(questions: Questions, dump: Dump, scene: Scene, whole: bool) -> Standing | None:
+    """Three kinds of sentences about the verdict; None without one.
+
+    `whole`: nothing is missing before the last event.
+    """
+    if scene.shown is None or scene.root is None:
+        return None
+    row = scene.shown.row
+    seen = _seen(questions, scene, row)
+    kind = str(row["class"])
+    symptom = _symptom(row, seen)
+    return Standing(
+        scope=_scope(str(row["confidence"]), symptom is not None),
+        observed=tuple(
+            filter(
+                None,
+                (f"in the history: {RECORDED.get(kind, 'the events')}", _overtaken(row, kind, seen), symptom),
+            )
+        ),
+        inferred=_inferred(row, kind, symptom, seen),
+        open=tuple(
+            _open(dump, kind, kept_room(row, scene.root) or row["launch"] == row["other_launch"], whole)
+        ),
+    )
+
+
+def _seen(questions: Questions, scene: Scene, row: Row) -> dict[str, Any]:
+    if scene.act is None:
+        return {}
+    other = row["other_launch"]
+    told = questions.ask(
+        f"what was seen of launch {scene.act.launch}?", SEEN, launch=scene.act.launch, other=other
+    )
+    return told.first or {}
+
+
+def _symptom(row: Row, seen: dict[str, Any]) -> str | None:
+    """What visibly went wrong at the launch in question; None where nothing did."""
+    launch = row["launch"]
+    if seen.get("nonfinite_seq") is not None:
+        return f"launch {launch} gave a value that is not finite (seq {seen['nonfinite_seq']})"
+    if seen.get("failed") and seen.get("state") == "running":
+        return f"launch {launch} had started, and not ended, when the device failed"
+    return None
+
+
+def _overtaken(row: Row, kind: str, seen: dict[str, Any]) -> str | None:
+    """Did the later launch start before the earlier one, as their streams' progress says?"""
+    if kind != "order" or seen.get("other_state") != "waiting" or seen.get("state") in (None, "waiting"):
+        return None
+    earlier = f"launch {row['other_launch']}, which was still waiting at the end"
+    return f"launch {row['launch']} started before {earlier}"
+
+
+def _scope(confidence: str, symptom: bool) -> str:
+    """What the confidence is about."""
+    if confidence == "observed" and symptom:
+        return "that the rule is broken, and that something went wrong at the same launch"
+    if confidence == "observed":
+        return "that the rule is broken, and what the device did by it"
+    if confidence == "proven":
+        return "that the rule is broken; nothing was seen to go wrong by it"
+    return "events are missing, or not understood, that could show it otherwise"
+
+
+def _inferred(row: Row, kind: str, symptom: str | None, seen: dict[str, Any]) -> tuple[str, ...]:
+    if symptom is None:
+        return ("that it can do harm: nothing that went wrong is tied to it here",) if kind in EFFECT else ()
+    wrong = "the value is not finite" if seen.get("nonfinite_seq") is not None else "the device failed"
+    if kind == "resource":
+        return (f"that {EFFECT[kind]} is why launch {row['launch']} did not end",)
+    if kind not in EFFECT:
+        return ()
+    return (
+        f"that {EFFECT[kind]} {'are' if kind == 'content' else 'is'} why {wrong}: the history does not have "
+        "what a kernel computed, or at which address",
+    )
+
+
+def _open(dump: Dump, kind: str, kept: bool, whole: bool) -> list[str]:
+    told = []
+    if kind in CODE:
+        told.append(f"which code {CODE[kind]}: the history names launches, streams and events, no lines")
+    if kind == "resource" and kept:
+        told.append("whether what was kept would have been given back after the last event")
+    device = dump.header.get("device")
+    if isinstance(device, dict) and device.get("name") == "sim":
+        told.append("what a GPU would do: the device was simulated, and a seeded schedule chose the order")
+    if not whole:
+        told.append("what lies before the recorded window, or in records that are missing from it")
+    return told
