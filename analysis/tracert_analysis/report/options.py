@@ -15,10 +15,10 @@ def bearing(code: str | None, config: dict[str, Any], clears: int | None = None)
     if code in ("TR301", "TR302"):
         if policy in ("zero", "clear-tail"):
             what = "pages before they are used again" if policy == "zero" else "the tails of last pages"
-            others = f"; {clears} launch{'es' * (clears != 1)} did" if clears is not None else ""
+            others = f": {clears} launch{'es' * (clears != 1)} did" if clears is not None else ""
             return (
-                f"--stale-pages {policy} was on, which clears {what}{others}: of this page the history has "
-                "no such clear, so a path leaves it out",
+                f"--stale-pages {policy} was on, which clears {what}{others}; none cleared these bytes, "
+                "so a path leaves it out",
             )
         if policy == "inert":
             return ("--stale-pages inert was on: kernels leave out what is not valid, and this one does not",)

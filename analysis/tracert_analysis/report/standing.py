@@ -22,7 +22,8 @@ RECORDED = {
     "order": "which launch came before which, and that no call orders them",
     "lifetime": "who held the page and when it was given back",
     "mapping": "what was published in the row, and how far it was followed",
-    "content": "which launch wrote these bytes last, and which covers them",
+    "content": "which launch wrote these bytes last, and which covers them: loads them with their page, "
+    "whether or not it is meant to read them",
     "resource": "what each launch planned, took and gave back",
     "symptom": "what went wrong, and nothing that broke another rule before",
 }
