@@ -21,7 +21,7 @@ from tracert_analysis.report.contrast import contrasts
 from tracert_analysis.report.counterfactual import are_mixed, counterfactual
 from tracert_analysis.report.edges import ways
 from tracert_analysis.report.errors import error_fact
-from tracert_analysis.report.facts import Edge, FenceFact, Resource
+from tracert_analysis.report.facts import Act, Edge, FenceFact, Resource
 from tracert_analysis.report.findings import beside, finding, findings, resource, story
 from tracert_analysis.report.guards import guard_story
 from tracert_analysis.report.names import names
@@ -127,7 +127,9 @@ def build(dump: Dump, page: int | None = None) -> Report:
         names=names(questions, row_stories, page_stories),
         evidence=_evidence(dump, whole, counts, counts_query, total - len(rows), questions.unanswered),
         reproduce=reproduce(config),
-        surroundings=surroundings(questions, acts, seen.act, seen.other, seen.edge),
+        surroundings=surroundings(
+            questions, acts, seen.act, seen.other, seen.edge, _left_by(seen, row_stories)
+        ),
         contrast=contrasts(questions, acts, code, small=dump.evidence.events <= EVENTS_MAX),
         guard=guard_story(questions, acts, seen.shown.row if seen.shown else None, seen.act),
         queries=tuple(questions.asked),
@@ -305,6 +307,14 @@ def _row_stories(
     found = scene.shown.row
     named = found["resource_kind"] == "row" or found["class"] == "mapping" or too_late is not None
     return (row_story(questions, acts, row, scene.at, scene.act, too_late, kv_pages, named),)
+
+
+def _left_by(scene: Scene, rows: tuple[RowStory, ...]) -> Act | None:
+    """Of a row whose publish comes too late, the publish before: what that one put there is followed."""
+    late = scene.edge is not None and scene.edge.earlier.kind == "publish"
+    if not late or not rows or rows[0].previous_writer is None:
+        return None
+    return rows[0].previous_writer.act
 
 
 def _page_stories(

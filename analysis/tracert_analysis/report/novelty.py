@@ -8,8 +8,14 @@ from tracert_analysis.report.report import Act, Novelty
 
 RARE = 0.1
 """New is what at most this part of the launches before it had."""
-EVER_NEW = ("first page", "last page", "tenancy", "tenants that its row has had, at least")
-"""Traits that are new at some time whatever happens, and the least of hints."""
+EVER_NEW = (
+    "first page",
+    "last page",
+    "tenancy",
+    "tenants that its row has had, at least",
+    "pages of the pool in use, at least",
+)
+"""Traits that are new at some time whatever happens, such as what only grows: the least of hints."""
 
 TRAITS = "SELECT * FROM what_was_new($launch)"
 
@@ -30,4 +36,5 @@ def _novelty(row: Row, query: int) -> Novelty:
         return Novelty(f"{trait} {value}", support, earlier, query, trait, value, ever_new=ever_new)
     alone = tuple(row["alone"])
     what = f"{value}, together ({' and '.join(map(str, alone))} alone)"
-    return Novelty(what, support, earlier, query, None, value, alone)
+    grows = any(name in str(value) for name in EVER_NEW if name.endswith(", at least"))
+    return Novelty(what, support, earlier, query, None, value, alone, ever_new=grows)

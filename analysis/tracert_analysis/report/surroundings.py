@@ -14,10 +14,16 @@ STREAMS = 4
 # Of the streams of the two acts their neighbours there, of the others those that lie between.
 LAUNCHES = f"""
 SELECT {COLUMNS} FROM launch
-WHERE stream = $stream AND ordinal BETWEEN $first AND $last
+WHERE stream = $stream AND ordinal BETWEEN $first AND $last AND seq >= $since OR launch = $also
     OR stream = $other_stream AND ordinal BETWEEN $other_first AND $other_last
     OR stream NOT IN ($stream, $other_stream) AND seq BETWEEN $from AND $to
 ORDER BY seq LIMIT 200"""
+
+# Neighbours of the earlier act that lie further back than the later stream's are no part of the scene.
+SINCE = """
+SELECT coalesce(min(seq), 0) AS since FROM (
+    SELECT seq FROM launch WHERE stream = $stream AND seq < $before ORDER BY seq DESC LIMIT $most
+)"""
 
 # Fences right behind launches that are shown.
 FENCES = """
@@ -29,15 +35,27 @@ ORDER BY wait_seq"""
 
 
 def surroundings(
-    questions: Questions, acts: Acts, act: Act | None, other: Act | None, edge: Edge | None
+    questions: Questions,
+    acts: Acts,
+    act: Act | None,
+    other: Act | None,
+    edge: Edge | None,
+    also: Act | None = None,
 ) -> Surroundings | None:
-    """What is drawn around `act`, and around the act that it should be ordered after."""
+    """What is drawn around `act`, and around the act that it should be ordered after.
+
+    `also` is drawn whatever lies between: who put there what `act` finds.
+    """
     if act is None or not act.launch:
         return None
     if other is None or not other.launch:
         # A writer without a stream is drawn nowhere.
         other, edge = act, None
     early, late = sorted((act, other), key=lambda found: found.seq)
+    since = 0
+    if early.stream != late.stream:
+        near = questions.rows(SINCE, stream=late.stream, before=early.seq, most=BEFORE)
+        since = min(near[0]["since"], early.seq)
     told = questions.ask(
         f"launches around launch {act.launch}",
         LAUNCHES,
@@ -48,11 +66,13 @@ def surroundings(
             "other_stream": late.stream,
             "other_first": late.ordinal - BEFORE,
             "other_last": late.ordinal + BEHIND,
+            "since": since,
+            "also": also.launch if also is not None else None,
             "from": early.seq,
             "to": late.seq,
         },
     )
-    found = _nearest([acts.act(row) for row in told.rows], early, late)
+    found = _nearest([acts.act(row) for row in told.rows], early, late, also)
     streams = dict.fromkeys(sorted({one.stream for one in found}))
     places = ", ".join(f"({one.stream}, {one.ordinal})" for one in found)
     fences = questions.ask(
@@ -71,7 +91,7 @@ def surroundings(
     )
 
 
-def _nearest(found: list[Act], early: Act, late: Act) -> list[Act]:
+def _nearest(found: list[Act], early: Act, late: Act, also: Act | None) -> list[Act]:
     """The acts, their neighbours, and launches of other streams among these; in order, each once."""
     spans = []
     for one in (early, late):
@@ -80,17 +100,22 @@ def _nearest(found: list[Act], early: Act, late: Act) -> list[Act]:
         ]
         spans.append((min(near, default=one.seq), max(near, default=one.seq)))
     own = (early.stream, late.stream)
+    needed = {one.launch for one in (early, late, also) if one is not None}
     once = {
         act.launch: act
         for act in found
         if act.seq <= spans[-1][1]
-        and (act.stream in own or any(first <= act.seq <= last for first, last in spans))
+        and (
+            act.stream in own
+            or act.launch in needed
+            or any(first <= act.seq <= last for first, last in spans)
+        )
     }
     others = sorted({act.stream for act in once.values()} - set(own))[: STREAMS - len(set(own))]
 
     def distance(act: Act) -> tuple[bool, int]:
         far = min(abs(act.seq - early.seq), abs(act.seq - late.seq))
-        return act.launch not in (early.launch, late.launch), far
+        return act.launch not in needed, far
 
     nearest = sorted((act for act in once.values() if act.stream in (*own, *others)), key=distance)[:SHOWN]
     return sorted(nearest, key=lambda act: act.seq)

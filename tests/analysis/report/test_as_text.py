@@ -127,13 +127,14 @@ def test_lanes_show_open_transactions() -> None:
 
 
 def test_of_what_was_new_the_rarest_is_told() -> None:
-    """Four traits, those last that are new whatever happens; two sets; where the rest is. JSON has all."""
+    """Four traits, none that is new whatever happens; two sets; where the rest is. JSON has all."""
     name = "pages granted, at least"
     traits = [Novelty("last page 9", 0, 70, 14, "last page", "9", ever_new=True)]
     traits += [Novelty(f"{name} {n}", n, 70, 14, name, str(n)) for n in range(5)]
     sets = [Novelty(f"a and {n}, together", 0, 70, 14, None, f"a and {n}", (1, 2)) for n in "bcd"]
     made = replace(report(), what_was_new=(*sets, *traits))
     told = render(made).split("WHAT WAS NEW ABOUT THIS LAUNCH\n")[1].split("\n\n")[0].splitlines()
+    assert not [text for text in told if "last page 9" in text]
     assert [text.split("  ")[1] for text in told[:4]] == [f"{n} of 70" for n in range(4)]
     assert told[0].endswith("pages granted: at least 0 [14]")
     assert told[4].endswith("together: a and b (alone 1 and 2 of 70 had it) [14]")

@@ -43,6 +43,11 @@ def test_the_two_acts_and_what_lies_around_them(publish: Report) -> None:
     shown = {(act.stream, act.kernel) for act in around.launches}
     assert {(LEGACY, "copy_row"), (COMPUTE, "forward")} <= shown
     assert [0, 1] == [stream for stream, _ in around.streams][:2]
+    # Who left in the row what is followed too early is drawn, on whatever stream it was.
+    left = publish.rows[0].previous_writer
+    assert left is not None
+    assert left.act in around.launches
+    assert left.act.stream == TRANSFER
 
 
 def test_a_fence_between_shown_launches_is_shown(tmp_path: Path) -> None:

@@ -12,22 +12,26 @@ TRAITS, SETS = 4, 2
 
 
 def novelties(report: Report) -> Section:
-    """The rarest traits of the launch, the smallest sets that it alone had, and where all are told."""
+    """The rarest traits of the launch, the smallest sets that it alone had, and where all are told.
+
+    What is new at some time whatever happens is left to the query.
+    """
     rows = tuple(_new(report)) if report.what_was_new else ()
     return Section("new", "WHAT WAS NEW ABOUT THIS LAUNCH", (Facts(rows),), folded=True)
 
 
 def _new(report: Report) -> Iterator[Fact]:
-    traits = [item for item in report.what_was_new if item.trait is not None]
-    traits.sort(key=lambda item: (item.ever_new, item.support))
-    sets = [item for item in report.what_was_new if item.trait is None]
+    telling = [item for item in report.what_was_new if not item.ever_new]
+    traits = [item for item in telling if item.trait is not None]
+    traits.sort(key=lambda item: item.support)
+    sets = [item for item in telling if item.trait is None]
     for item in traits[:TRAITS]:
         yield Fact(_count(item), _trait(item), (item.query,))
     for item in sets[:SETS]:
         one = " and ".join(map(str, item.alone))
         yield Fact(_count(item), f"together: {item.value} (alone {one} of {item.of} had it)", (item.query,))
     act = report.access.act if report.access is not None else None
-    left = len(traits[TRAITS:]) + len(sets[SETS:])
+    left = len(report.what_was_new) - len(traits[:TRAITS]) - len(sets[:SETS])
     if left and act is not None:
         query = report.what_was_new[0].query
         yield Fact("more", f"{left} more: tracert sql DUMP 'FROM what_was_new({act.launch})'", (query,))

@@ -23,6 +23,12 @@ def lanes(report: Report) -> Section:
     return Section("lanes", "LANES", tuple(_lanes(report.lanes)), folded=True)
 
 
+COMMITTED = (
+    "committed: the host has seen the launch end that computed so many positions; whether what it gave was "
+    "refused is told by an error"
+)
+
+
 def _stream(fact: StreamFact) -> Iterator[Fact]:
     words = f"launched {fact.launched:<6} started {fact.started:<6} finished {fact.finished:<6}".rstrip()
     idle = "" if fact.running or fact.waiting else "   nothing running, nothing waiting"
@@ -52,5 +58,6 @@ def _lanes(found: tuple[Lane, ...]) -> Iterator[Block]:
             for lane in shown
         ),
     )
+    yield Facts((Fact("", COMMITTED, (), "quiet"),), indent=0)
     if len(found) > len(shown):
         yield Facts((Fact("", f"and {len(found) - len(shown)} more rows"),), indent=0)

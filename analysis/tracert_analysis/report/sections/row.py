@@ -12,6 +12,8 @@ from tracert_analysis.report.stories import RowStory, Strip
 
 PUBLISHES = 4
 """Of the publishes of a row the last so many are listed."""
+RUNS = 6
+"""Of the runs of pages that a publish names the first so many are listed."""
 
 
 def row(story: RowStory, report: Report) -> Section:
@@ -89,10 +91,29 @@ def _published(story: RowStory) -> Iterator[Fact]:
 
 def _put(strip: Strip) -> str:
     where = entries.label((strip.first, strip.end))
-    (page, life), (last, last_life) = strip.pages[0], strip.pages[-1]
+    page, life = strip.pages[0]
     if not strip.in_pool:
         return f"{where}: no page ({page})"
     if len(strip.pages) == 1:
         return f"{where}: {page_name(page, life)}"
-    in_line = all(pair == (page + number, life) for number, pair in enumerate(strip.pages))
-    return f"{where}: pages {page}.{life} {'to' if in_line else '...'} {last}.{last_life}"
+    runs = list(_runs(strip.pages))
+    left = sum(end - first for first, end, _ in runs[RUNS:])
+    more = f" and {left} more" if left else ""
+    return f"{where}: pages {', '.join(map(_run, runs[:RUNS]))}{more}"
+
+
+def _runs(pages: tuple[tuple[int, int], ...]) -> Iterator[tuple[int, int, int]]:
+    """Neighbouring pages of one life in a row: first and end page, and the life."""
+    first, life = pages[0]
+    end = first
+    for page, its_life in pages:
+        if (page, its_life) != (end, life):
+            yield first, end, life
+            first, end, life = page, page, its_life
+        end += 1
+    yield first, end, life
+
+
+def _run(run: tuple[int, int, int]) -> str:
+    first, end, life = run
+    return f"{first}.{life} to {end - 1}.{life}" if end > first + 1 else f"{first}.{life}"

@@ -247,7 +247,7 @@ WITH
             ), 'no other stream')},
             {'bit': 6, 'trait': 'workspace bytes planned, at least', 'value': o.bytes::VARCHAR},
             {'bit': 7, 'trait': 'room in one piece of the workspace, at most', 'value': o.room::VARCHAR},
-            {'bit': 8, 'trait': 'pages granted, at least', 'value': o.granted::VARCHAR},
+            {'bit': 8, 'trait': 'pages of the pool in use, at least', 'value': o.granted::VARCHAR},
             {'bit': 9, 'trait': 'drafts, at least', 'value': o.drafts::VARCHAR},
             {'bit': 10, 'trait':
                 CASE WHEN o.rows IS NULL THEN 'pages' ELSE 'entries followed in a row' END || ', at least',
@@ -263,8 +263,8 @@ WITH
             {'bit': 19, 'trait': 'last page', 'value': o.last_page::VARCHAR},
             {'bit': 20, 'trait': 'highest life of its pages, at least', 'value': o.high::VARCHAR},
             {'bit': 21, 'trait': 'lowest life of its pages, at least', 'value': o.low::VARCHAR},
-            {'bit': 22, 'trait': 'the life before of its last page left', 'value': o.held},
-            {'bit': 23, 'trait': 'the life before of some page left', 'value':
+            {'bit': 22, 'trait': 'the last page in its life before held', 'value': o.held},
+            {'bit': 23, 'trait': 'some page in its life before held', 'value':
                 CASE WHEN o.had_rows THEN 'state rows' END},
             {'bit': 24, 'trait': 'pages that its request found cached', 'value': o.hit_pages::VARCHAR},
             {'bit': 25, 'trait': 'positions of a tail that its request found cached', 'value': o.hit_tail::VARCHAR},
