@@ -56,9 +56,9 @@ def standing(questions: Questions, dump: Dump, scene: Scene, whole: bool) -> Sta
     if scene.shown is None or scene.root is None:
         return None
     row = scene.shown.row
-    seen = _seen(questions, scene, row)
+    seen = _seen(questions, row)
     kind = str(row["class"])
-    symptom = _symptom(row, seen)
+    symptom = _symptom(row, seen) if row["confidence"] != "proven" else None
     return Standing(
         scope=_scope(str(row["confidence"]), symptom is not None),
         observed=tuple(
@@ -74,13 +74,11 @@ def standing(questions: Questions, dump: Dump, scene: Scene, whole: bool) -> Sta
     )
 
 
-def _seen(questions: Questions, scene: Scene, row: Row) -> dict[str, Any]:
-    if scene.act is None:
+def _seen(questions: Questions, row: Row) -> dict[str, Any]:
+    launch = row["launch"]
+    if launch is None:
         return {}
-    other = row["other_launch"]
-    told = questions.ask(
-        f"what was seen of launch {scene.act.launch}?", SEEN, launch=scene.act.launch, other=other
-    )
+    told = questions.ask(f"what was seen of launch {launch}?", SEEN, launch=launch, other=row["other_launch"])
     return told.first or {}
 
 
@@ -115,7 +113,10 @@ def _scope(confidence: str, symptom: bool) -> str:
 
 def _inferred(row: Row, kind: str, symptom: str | None, seen: dict[str, Any]) -> tuple[str, ...]:
     if symptom is None:
-        return ("that it can do harm: nothing that went wrong is tied to it here",) if kind in EFFECT else ()
+        harm = "that it can do harm: nothing that went wrong is tied to it here"
+        if row["confidence"] == "observed":
+            harm = "that it did harm: the history does not have what kernels computed"
+        return (harm,) if kind in EFFECT else ()
     wrong = "the value is not finite" if seen.get("nonfinite_seq") is not None else "the device failed"
     if kind == "resource":
         return (f"that {EFFECT[kind]} is why launch {row['launch']} did not end",)
@@ -131,6 +132,8 @@ def _open(dump: Dump, kind: str, kept: bool, whole: bool) -> list[str]:
     told = []
     if kind in CODE:
         told.append(f"which code {CODE[kind]}: the history names launches, streams and events, no lines")
+    if kind == "symptom":
+        told.append("what brought it about: the history breaks no other rule before")
     if kind == "resource" and kept:
         told.append("whether what was kept would have been given back after the last event")
     device = dump.header.get("device")

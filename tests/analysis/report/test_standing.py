@@ -1,6 +1,7 @@
 """What a report calls observed, inferred and open: each only where the history says so."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tracert_analysis.report.as_json import as_json
@@ -86,3 +87,25 @@ def test_a_history_that_starts_late_says_what_it_leaves_open(tmp_path: Path) -> 
     del history.events[0]
     told = known(report(history, tmp_path))
     assert any("recorded window" in item for item in told.open)
+
+
+def test_a_launch_that_overtook_another_is_observed(tmp_path: Path) -> None:
+    """The publish still waited when the launch that follows the row was running: the progress says so."""
+    history = unordered_publish()
+    publish, reader = (launched(history, kind) for kind in ("publish", "launch"))
+    history.progress[publish["stream"]] = (publish["ordinal"] - 1, publish["ordinal"] - 1)
+    history.progress[reader["stream"]] = (reader["ordinal"], reader["ordinal"] - 1)
+    history.error(reader["stream"])
+    made = report(history, tmp_path)
+    late = f"launch {reader['launch']}"
+    assert made.verdict.confidence == "observed"
+    assert known(made).observed[1:] == (
+        f"{late} started before launch {publish['launch']}, which was still waiting at the end",
+        f"{late} had started, and not ended, when the device failed",
+    )
+    assert known(made).inferred[0].startswith("that what was read or written out of order is why the device")
+
+
+def launched(history: History, kind: str) -> dict[str, Any]:
+    """The last launch of a kind."""
+    return [event for event in history.events if event["kind"] == kind][-1]
