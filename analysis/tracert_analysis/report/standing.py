@@ -88,7 +88,7 @@ def _symptom(row: Row, seen: dict[str, Any]) -> str | None:
     if seen.get("nonfinite_seq") is not None:
         return f"launch {launch} gave a value that is not finite (seq {seen['nonfinite_seq']})"
     if seen.get("failed") and seen.get("state") == "running":
-        return f"launch {launch} had started, and not ended, when the device failed"
+        return f"launch {launch} had started, and not ended, when the history ended with an error"
     return None
 
 
@@ -117,7 +117,7 @@ def _inferred(row: Row, kind: str, symptom: str | None, seen: dict[str, Any]) ->
         if row["confidence"] == "observed":
             harm = "that it did harm: the history does not have what kernels computed"
         return (harm,) if kind in EFFECT else ()
-    wrong = "the value is not finite" if seen.get("nonfinite_seq") is not None else "the device failed"
+    wrong = "the value is not finite" if seen.get("nonfinite_seq") is not None else "that launch did not end"
     if kind == "resource":
         return (f"that {EFFECT[kind]} is why launch {row['launch']} did not end",)
     if kind not in EFFECT:

@@ -72,7 +72,9 @@ def test_a_failure_is_observed_only_where_there_was_one(tmp_path: Path) -> None:
     """Without one, nothing is inferred but that harm can be done."""
     failed, quiet = (known(starved(tmp_path, failed=failed)) for failed in (True, False))
     assert failed.scope == "that the rule is broken, and that something went wrong at the same launch"
-    assert any("had started, and not ended, when the device failed" in item for item in failed.observed)
+    assert any(
+        "had started, and not ended, when the history ended with an error" in item for item in failed.observed
+    )
     assert failed.inferred == ("that the want of room is why launch 3 did not end",)
     assert quiet.scope == "that the rule is broken; nothing was seen to go wrong by it"
     assert not any("failed" in item for item in quiet.observed)
@@ -101,9 +103,13 @@ def test_a_launch_that_overtook_another_is_observed(tmp_path: Path) -> None:
     assert made.verdict.confidence == "observed"
     assert known(made).observed[1:] == (
         f"{late} started before launch {publish['launch']}, which was still waiting at the end",
-        f"{late} had started, and not ended, when the device failed",
+        f"{late} had started, and not ended, when the history ended with an error",
     )
-    assert known(made).inferred[0].startswith("that what was read or written out of order is why the device")
+    assert (
+        known(made)
+        .inferred[0]
+        .startswith("that what was read or written out of order is why that launch did")
+    )
 
 
 def launched(history: History, kind: str) -> dict[str, Any]:
