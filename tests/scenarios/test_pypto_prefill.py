@@ -84,7 +84,7 @@ def test_the_verdict_is_the_launch_that_kept_its_scratch(told):
     assert found.codes == ["TR701", "TR701"]
     assert found.report["findings"][1]["launch"] == prefills[2]
     assert f"launch {prefills[2]} (forward) on compute needs" in verdict["sentence"]
-    assert f"is of launch {prefills[1]}" in verdict["sentence"]
+    assert f"by launch {prefills[1]} (forward)" in verdict["sentence"]
     assert found.report["error"]["misleading"] is True
 
 
