@@ -32,6 +32,8 @@ def shared(second: tuple[int, int], folder: Path) -> tuple[str, tuple[tuple[int,
     text = " ".join(render(made).split())
     assert f"covers the last launch that touched that life, launch {store.launch} store_row" in text
     assert f"it passed at seq {passed}" in text
+    assert "previous owner snapshot:4 for read, life 1, from seq" in text
+    assert "; that life was also held by snapshot:3 " in text
     return text, made.content.slots
 
 

@@ -59,8 +59,10 @@ def uncomputed(found: Uncomputed) -> str:
 def _beside(story: BytesStory, report: Report) -> Iterator[Fact]:
     """Who else held that life, and whether what each stored there lies apart."""
     whole = report.evidence.whole
+    beside, placed = story.queries[4:5], story.queries[5:6]
     for number, found in enumerate(story.sharers[:LISTED]):
-        yield Fact("shared with" if number == 0 else "", hold(found, "life", report.names, whole=whole))
+        text = hold(found, "life", report.names, whole=whole)
+        yield Fact("shared with" if number == 0 else "", text, beside)
     if len(story.sharers) > LISTED:
         yield Fact("", f"and {len(story.sharers) - LISTED} more")
     if len(story.slots) > 1:
@@ -73,7 +75,7 @@ def _beside(story: BytesStory, report: Report) -> Iterator[Fact]:
             for one, other in combinations(story.slots, 2)
         )
         apart = "two of these overlap" if over else "they lie apart, and none was stored over another"
-        yield Fact("its slots", f"{told}: {apart}", (), "bad" if over else "plain")
+        yield Fact("its slots", f"{told}: {apart}", placed, "bad" if over else "plain")
 
 
 def _end(story: BytesStory, ended: int) -> str:

@@ -76,7 +76,16 @@ def _previous(story: PageStory, report: Report) -> str:
     )
     if story.previous_owner is None and story.life == 1 and began:
         return "none: this is its first life"
-    return hold(story.previous_owner, "life", report.names, whole=report.evidence.whole)
+    told = hold(story.previous_owner, "life", report.names, whole=report.evidence.whole)
+    before = story.previous_owner
+    life = next((life for life in story.lives if before is not None and life.number == before.life), None)
+    if before is None or life is None or life.number == story.life:
+        return told
+    others = [holder for holder in (life.owner, *life.also) if holder and holder != before.holder]
+    if not others:
+        return told
+    more = f" and {len(others) - LISTED} more" if len(others) > LISTED else ""
+    return f"{told}; that life was also held by {named(others[:LISTED], report.names)}{more}"
 
 
 def _writer(story: PageStory, whole: bool) -> str:
