@@ -130,7 +130,7 @@ def build(dump: Dump, page: int | None = None) -> Report:
         surroundings=surroundings(
             questions, acts, seen.act, seen.other, seen.edge, _left_by(seen, row_stories)
         ),
-        contrast=contrasts(questions, acts, code, small=dump.evidence.events <= EVENTS_MAX),
+        contrast=contrasts(questions, acts, code, small=dump.evidence.events <= EVENTS_MAX, whole=whole),
         guard=guard_story(questions, acts, seen.shown.row if seen.shown else None, seen.act),
         queries=tuple(questions.asked),
     )

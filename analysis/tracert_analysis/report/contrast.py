@@ -1,6 +1,7 @@
 """How others of the same kind fared: the path that did better shows what the broken one leaves out."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from tracert_analysis.report.acts import Acts
 from tracert_analysis.report.questions import Questions, Row
@@ -51,13 +52,20 @@ SELECT "rows", count(*) AS used,
 FROM again WHERE read_seq IS NOT NULL GROUP BY "rows" ORDER BY "rows\""""
 
 
-def contrasts(questions: Questions, acts: Acts, code: str | None, *, small: bool) -> tuple[Contrast, ...]:
-    """What is told beside a verdict; `small` tells whether bytes can be followed in all of the history."""
+def contrasts(
+    questions: Questions, acts: Acts, code: str | None, *, small: bool, whole: bool
+) -> tuple[Contrast, ...]:
+    """What is told beside a verdict.
+
+    `small` tells whether bytes can be followed in all of the history, `whole` whether it has its begin.
+    """
+    found: Iterator[Contrast] = iter(())
     if code == "TR102":
-        return tuple(_publishes(questions, acts))
-    if code == "TR301" and small:
-        return tuple(_lives(questions))
-    return ()
+        found = _publishes(questions, acts)
+    elif code == "TR301" and small:
+        found = _lives(questions)
+    where = "" if whole else "in the recorded window: "
+    return tuple(replace(item, text=f"{where}{item.text}") for item in found)
 
 
 def _publishes(questions: Questions, acts: Acts) -> Iterator[Contrast]:
