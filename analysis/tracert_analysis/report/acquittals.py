@@ -171,8 +171,8 @@ def _all(questions: Questions, act: Act, row: int | None, pages: int | None) -> 
             "do the rows of launch {launch} name pages of the pool?",
             IDS,
             ID_CODES,
-            "page ids are right ({checked} checked): each entry that it was to follow names, by the last publish "
-            "before it, a page from 1 to " + str(pages - 1),
+            "page ids are right ({checked} checked): each entry that it was to follow names, by the last "
+            "publish before it, a page from 1 to " + str(pages - 1),
         )
         told_of = {row["what"] for row in questions.rows(left_out(ID_CODES), launch=number)}
         suspect = Resource("row", None if f"row {row}" in told_of else row)

@@ -4,9 +4,9 @@
     17.1         |====w==r=~~~                                | request:4
     17.3         |                          ====w===w====!    | request:17
 
-`=` held, `~` retired (nobody holds it, a fence guards it), `w` written, `r` read, `!` the act in question; of a
-row, `x` is a publish that names no page. Where several fall on one column, the most telling is shown: `!`, then
-`x`, then `w`, then `r`. All columns stand for as many numbers of events, which the head says.
+`=` held, `~` retired (nobody holds it, a fence guards it), `w` written, `r` read, `!` the act in question; of
+a row, `x` is a publish that names no page. Where several fall on one column, the most telling is shown: `!`,
+then `x`, then `w`, then `r`. All columns stand for as many numbers of events, which the head says.
 """
 
 from collections.abc import Callable, Iterator, Sequence
