@@ -52,7 +52,11 @@ def load_events(
     connection.execute("SET preserve_insertion_order = false")
     try:
         if native_reader() if native is None else native:
-            return _natively(connection, source)
+            try:
+                return _natively(connection, source)
+            except ValueError:
+                # A ring of another version, whose schema does not fit these tables.
+                return _natively(connection, source.lines())
         return Unread(_strictly_or_not(connection, source.lines()), 0)
     finally:
         connection.execute("SET preserve_insertion_order = true")
@@ -94,12 +98,16 @@ class _Reader:
         read = source.reader(self._columns)
         # In one transaction: to append to rows that are there already takes several times as long.
         self._connection.begin()
-        for part in parts:
-            read(events, part)
-            for number, insert in enumerate(self._inserts):
-                waiting = events.waiting(number)
-                if len(waiting):
-                    self._connection.execute(insert)
+        try:
+            for part in parts:
+                read(events, part)
+                for number, insert in enumerate(self._inserts):
+                    waiting = events.waiting(number)
+                    if len(waiting):
+                        self._connection.execute(insert)
+        except ValueError:
+            self._connection.rollback()
+            raise
         self._connection.commit()
         return Unread(events.bad_lines, events.refused_values)
 

@@ -1,7 +1,8 @@
 """A ring as a dump, its events read straight from the records by the schema that the ring carries.
 
-Gives the same rows as the lines of the dump that `tracert recover` would write, in a third of the time. Rare
-events (a JSON payload, keyframes, kinds that the schema lacks) are decoded to lines, and read as such.
+Gives the same rows as the lines of the dump that `tracert recover` would write, and neither writes nor parses
+these. Rare events (a JSON payload, keyframes, kinds that the schema lacks) are decoded to lines, and read as
+such.
 """
 
 from collections.abc import Callable, Sequence
