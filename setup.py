@@ -14,6 +14,7 @@ setup(
                 "tracert/record/_arguments.c",
                 "tracert/record/_facts.c",
                 "tracert/record/_lines.c",
+                "tracert/record/_whole.c",
             ],
             depends=["tracert/record/_ring.h"],
             extra_compile_args=["-O3"],

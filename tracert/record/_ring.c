@@ -12,16 +12,6 @@
 
 #include <time.h>
 
-#define SEED 0x9E3779B97F4A7C15ull
-#define MULTIPLIER 0xD6E8FEB86659FD93ull
-
-static inline uint64_t hash(const uint64_t *words, uint64_t seq) {
-    uint64_t value = seq ^ SEED;
-    for (int index = 0; index < 7; index++)
-        value = (value ^ words[index]) * MULTIPLIER;
-    return value ^ (value >> 29);
-}
-
 /* Stores a slot, its seq last. Counts the event that it overwrites. */
 static inline void store(Writer *self, uint64_t slot, const uint64_t *words, uint64_t seq) {
     uint64_t *target = self->records + 8 * (slot & self->mask);
@@ -295,6 +285,7 @@ static int module_exec(PyObject *module) {
 }
 
 static PyMethodDef module_methods[] = {
+    METHOD(whole, "whole(slots, seqs | None, checked, first, last): the records that are whole; returns how many."),
     METHOD(lines, "lines(slots, heads, plan, words, given_at, given): events as JSON lines."),
     {NULL, NULL, 0, NULL},
 };
@@ -304,7 +295,7 @@ static PyModuleDef_Slot module_slots[] = {{Py_mod_exec, module_exec}, {0, NULL}}
 static PyModuleDef module = {
     PyModuleDef_HEAD_INIT,
     .m_name = "tracert.record._ring",
-    .m_doc = "The ring's writer in C.",
+    .m_doc = "The ring in C: its writer, and what reading it takes longest.",
     .m_size = 0,
     .m_methods = module_methods,
     .m_slots = module_slots,

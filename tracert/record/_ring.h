@@ -74,8 +74,22 @@ static inline int64_t small(PyObject *object) {
         if (digits == 0 || digits == 1)
             return digits ? (int64_t)((PyLongObject *)object)->ob_digit[0] : 0;
     }
+/* _whole.c */
+PyObject *whole(PyObject *module, PyObject *const *args, Py_ssize_t count);
+
 #endif
     return -1;
+}
+
+#define SEED 0x9E3779B97F4A7C15ull
+#define MULTIPLIER 0xD6E8FEB86659FD93ull
+
+/* The hash of a slot: see `checksum.py`. */
+static inline uint64_t hash(const uint64_t *words, uint64_t seq) {
+    uint64_t value = seq ^ SEED;
+    for (int index = 0; index < 7; index++)
+        value = (value ^ words[index]) * MULTIPLIER;
+    return value ^ (value >> 29);
 }
 
 int narrow_slowly(PyObject *object, uint32_t *out);
@@ -102,5 +116,8 @@ void fold(Writer *self, const Record *record, const uint32_t *words, size_t coun
 
 /* _lines.c */
 PyObject *lines(PyObject *module, PyObject *const *args, Py_ssize_t count);
+
+/* _whole.c */
+PyObject *whole(PyObject *module, PyObject *const *args, Py_ssize_t count);
 
 #endif

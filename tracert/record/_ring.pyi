@@ -70,6 +70,15 @@ class Writer:
         text: bytes,
     ) -> int: ...
 
+def whole(
+    slots: NDArray[np.void],
+    seqs: NDArray[np.uint64] | None,
+    checked: bool,
+    first: NDArray[np.int64],
+    last: NDArray[np.int64],
+) -> int:
+    """Fills in the seqs of whole records and returns how many there are; see `tracert.record.whole`."""
+
 def lines(
     slots: NDArray[np.void],
     heads: NDArray[np.int64],

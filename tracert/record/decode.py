@@ -13,7 +13,7 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from tracert.record.image import Image, Index, ragged
+from tracert.record.image import Image
 from tracert.record.schema import (
     ABSENT32,
     ABSENT64,
@@ -23,6 +23,7 @@ from tracert.record.schema import (
     Field,
     Kind,
 )
+from tracert.record.whole import Index, ragged
 
 BATCH = 1 << 14
 """Events decoded at a time: their dictionaries are what costs memory."""

@@ -17,7 +17,6 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from tracert.record.checksum import fold, slot_hashes
 from tracert.record.errors import NotARingError, PathError, RingVersionError, TruncatedRingError
 from tracert.record.facts import Facts, Told
 from tracert.record.layout import (
@@ -48,8 +47,8 @@ from tracert.record.schema import (
     WORDS_A_SLOT,
     Schema,
 )
+from tracert.record.whole import Index, ragged, whole
 
-Index = NDArray[np.int64]
 SECOND_LOOK_SECONDS = 0.3
 """How long a record of a live process may take to be finished before it counts as torn."""
 TORN_LISTED = 64
@@ -64,80 +63,61 @@ class Image:
     events that were overwritten.
     """
 
-    def __init__(self, path: Path, mapped: Any, size: int) -> None:
+    def __init__(self, path: Path, descriptor: int, size: int) -> None:
+        mapped = mmap.mmap(descriptor, size, prot=mmap.PROT_READ)
         self.header = header = _header(path, mapped[:HEADER_SIZE])
         regions = header.regions
         if size < regions.records:
             raise TruncatedRingError(path, size, regions.end)
-        self.truncated = size < regions.end
-        """The file ends early; the slots that it lacks count as torn."""
         facts_seq = _counters(mapped)[FACTS_SEQ]
         self.fixed = bytearray(mapped[: regions.records])
         """Everything before the records; the fact regions are brought up to date."""
         before = _counters(mapped)[CURSOR]
-        whole = min(header.geometry.slots, (size - regions.records) // SLOT_SIZE)
-        live = np.frombuffer(mapped, SLOT, whole, regions.records)
-        if self.truncated:
-            live = np.concatenate([live, np.zeros(header.geometry.slots - whole, SLOT)])
-        seqs = live["seq"].copy()
-        # As numbers: field by field it takes five times as long.
-        self.slots = live.view(np.uint64).copy().view(SLOT)
+        count = header.geometry.slots
+        live = np.frombuffer(mapped, SLOT, min(count, (size - regions.records) // SLOT_SIZE), regions.records)
+        self._checked = header.checksum != CHECKSUM_NONE
+        alive = _alive(header.pid)
+        # What nobody writes to is the same before and in the copy; and a mixture has no right checksum.
+        seqs = None
+        if alive or not self._checked:
+            seqs = np.zeros(count, np.uint64)
+            seqs[: len(live)] = live["seq"]
+        self.slots, held = _copied(descriptor, regions.records, count)
+        self.truncated = held < count
+        """The file ends early; the slots that it lacks count as torn."""
         counters = _counters(mapped)
         self.lost = counters[LOST]
         self._judge(seqs, before, counters[CURSOR])
-        if self.torn and _alive(header.pid):
+        if self.torn and alive and seqs is not None:
             self._look_again(mapped, live, seqs, before)
         self._read_notes()
         self._fold_again(facts_seq)
 
-    def _judge(self, seqs: NDArray[np.uint64], before: int, after: int) -> None:
-        """Accept or refuse every slot; `before` and `after` are the cursor around the copying."""
-        count = self.header.geometry.slots
-        mask = np.int64(count - 1)
-        places = np.arange(count, dtype=np.int64)
-        is_payload = (seqs & np.uint64(PAYLOAD_BIT)) != 0
-        number = (seqs & np.uint64(PAYLOAD_BIT - 1)).astype(np.int64)
-        stable = (number > 0) & (((number - 1) & mask) == places) & (self.slots["seq"] == seqs)
-        heads = np.flatnonzero(stable & ~is_payload)
-        more = self._payload_slots(heads)
-        last = number[heads] + more
-        whole = more <= count // 2
-        heads, more, last = heads[whole], more[whole], last[whole]
-        tail = (heads + more) & mask
-        whole = (more == 0) | (stable[tail] & is_payload[tail] & (number[tail] == last))
-        heads, more, last = heads[whole], more[whole], last[whole]
-        follow = (ragged(heads + 1, more)) & mask
-        expected = ragged(number[heads] + 1, more)
-        right = stable[follow] & is_payload[follow] & (number[follow] == expected)
-        whole = _sums(right.astype(np.uint64), more) == more.astype(np.uint64)
-        if self.header.checksum != CHECKSUM_NONE:
-            hashes = slot_hashes(self.slots.view(np.uint64).reshape(-1, 8), ~is_payload)
-            sums = hashes[heads] + _sums(hashes[follow], more)
-            whole &= fold(sums) == self.slots["sum"][heads]
-        heads, more, last = heads[whole], more[whole], last[whole]
+    def _judge(self, seqs: NDArray[np.uint64] | None, before: int, after: int) -> None:
+        """Accept or refuse every slot. `seqs` and the cursor `before` are of before the copying."""
+        count, mask = self.header.geometry.slots, self.header.geometry.mask
+        first, last = whole(self.slots, seqs, checked=self._checked)
         newest = int(last.max()) if len(last) else 0
         if before != after:
             start, end = min(max(after - count, 0), before), before
         else:
             end = self._end(after, newest, int((last > after).sum()), len(last))
             start = max(end - count, 0)
-        within = (number[heads] > start) & (last <= end)
-        heads, more = heads[within], more[within]
-        order = np.argsort(number[heads], kind="stable")
-        self.heads: Index = heads[order]
-        self.first_seq = int(number[self.heads[0]]) if len(heads) else 0
+        within = np.flatnonzero((first > start) & (last <= end))
+        within = within[np.argsort(first[within], kind="stable")]
+        first, last = first[within], last[within]
+        self.heads: Index = (first - 1) & mask
+        self.first_seq = int(first[0]) if len(first) else 0
         self.last_seq = end
-        used = np.zeros(count, np.bool_)
-        used[heads] = True
-        used[ragged(heads + 1, more) & mask] = True
-        window = (start + np.arange(end - start, dtype=np.int64)) & mask
-        orphan = is_payload[window] & (number[window] == start + 1 + np.arange(end - start)) & ~used[window]
-        leading = len(orphan) if orphan.all() else int(np.argmin(orphan))
-        bad = ~used[window]
-        bad[:leading] = False
-        self._bad = window[bad]
-        self.torn = int(bad.sum())
-        self.torn_seqs: list[int] = (start + 1 + np.flatnonzero(bad)[:TORN_LISTED]).tolist()
+        ends = np.concatenate([[start], last])
+        bad = ragged(ends + 1, np.concatenate([first, [end + 1]]) - ends - 1)
+        # After a lap, the payload of an event whose head was overwritten: nothing is torn there.
+        leading = bad[: (int(first[0]) - 1 - start if len(first) else len(bad)) if start else 0]
+        kept = self.slots["seq"][(leading - 1) & mask] == (leading.astype(np.uint64) | np.uint64(PAYLOAD_BIT))
+        bad = bad[len(leading) if kept.all() else int(np.argmin(kept)) :]
+        self._bad = (bad - 1) & mask
+        self.torn = len(bad)
+        self.torn_seqs: list[int] = bad[:TORN_LISTED].tolist()
         """The first of them: they say whether something is missing between events or only behind the last."""
 
     def _end(self, cursor: int, newest: int, above: int, records: int) -> int:
@@ -145,24 +125,15 @@ class Image:
 
         With checksums one record above the cursor is proof; without, most of them must be above it.
         """
-        checked = self.header.checksum != CHECKSUM_NONE
-        damaged = above > 0 if checked else 2 * above > records
+        damaged = above > 0 if self._checked else 2 * above > records
         return newest if damaged or cursor > newest + self.header.geometry.slots else cursor
-
-    def _payload_slots(self, heads: Index) -> Index:
-        """How many slots of payload follow each head."""
-        form = self.slots["flags"][heads] & 3
-        amount = self.slots["count"][heads].astype(np.int64)
-        words = -(-amount // WORDS_A_SLOT)
-        text = -(-amount // BYTES_A_SLOT)
-        return np.where(form == FORM_WORDS, words, np.where(form == FORM_JSON, text, 0)).astype(np.int64)
 
     def _look_again(self, mapped: Any, live: NDArray[np.void], seqs: NDArray[np.uint64], before: int) -> None:
         """Records of a live process that were being written: give it a moment, then judge again."""
         deadline = time.monotonic() + SECOND_LOOK_SECONDS
         while self.torn and time.monotonic() < deadline:
             time.sleep(0.002)
-            bad = self._bad
+            bad = self._bad[self._bad < len(live)]
             seqs[bad] = live["seq"][bad]
             self.slots[bad] = live[bad]
             self._judge(seqs, before, _counters(mapped)[CURSOR])
@@ -233,28 +204,23 @@ def read(path: Path) -> Image:
         size = os.fstat(descriptor).st_size
         if size < HEADER_SIZE:
             raise NotARingError(path, "empty" if not size else f"{size} bytes are shorter than a header")
-        mapped = mmap.mmap(descriptor, size, prot=mmap.PROT_READ)
+        return Image(path, descriptor, size)
     except OSError as error:
         raise PathError(path, "read the ring", error.strerror or str(error)) from None
     finally:
         os.close(descriptor)
-    return Image(path, mapped, size)
 
 
-def ragged(starts: Index, lengths: Index) -> Index:
-    """`starts[i], starts[i] + 1, ...`, `lengths[i]` numbers each, one after the other."""
-    ends = np.cumsum(lengths)
-    total = int(ends[-1]) if len(ends) else 0
-    return np.repeat(starts - (ends - lengths), lengths) + np.arange(total, dtype=np.int64)
-
-
-def _sums(values: NDArray[np.uint64], lengths: Index) -> NDArray[np.uint64]:
-    """Sums of consecutive runs of `lengths` values, 0 for an empty run; modulo 2**64."""
-    running = np.zeros(len(values) + 1, np.uint64)
-    np.cumsum(values, out=running[1:])
-    ends = np.cumsum(lengths)
-    sums: NDArray[np.uint64] = running[ends] - running[ends - lengths]
-    return sums
+def _copied(descriptor: int, at: int, count: int) -> tuple[NDArray[np.void], int]:
+    """The slots of a file from byte `at` on, and how many it had: the others are zero."""
+    # Read, not mapped: that takes half the memory, and a file that is cut off meanwhile kills nobody.
+    words = np.empty(count * SLOT_SIZE // 8, np.uint64)
+    target, read = words.data.cast("B"), 0
+    while more := os.preadv(descriptor, [target[read:]], at + read):
+        read += more
+    held = read // SLOT_SIZE
+    words[held * SLOT_SIZE // 8 :] = 0
+    return words.view(SLOT), held
 
 
 def _header(path: Path, page: bytes) -> Header:

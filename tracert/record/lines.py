@@ -11,10 +11,11 @@ import orjson
 from numpy.typing import NDArray
 
 from tracert.record.decode import decode
-from tracert.record.image import Image, Index
+from tracert.record.image import Image
 from tracert.record.layout import SLOT
 from tracert.record.ring import native_writer
 from tracert.record.schema import FORM_JSON, Kind
+from tracert.record.whole import Index
 
 BATCH = 1 << 15
 """Events a chunk of lines."""
