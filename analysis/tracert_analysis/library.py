@@ -130,7 +130,7 @@ NEEDS: dict[str, str | tuple[str, ...]] = {
         WHERE e.kind = 'clear' AND e.all AND l.clock[e.stream + 1] < e.ordinal
     """,
     "TR203": ("drop", "retire", "free"),
-    "TR204": ("finish", "fail", "preempt"),
+    "TR204": ("finish", "fail", "preempt", "copy_done", "snapshot_release", "evict"),
     # Two holders of a page, at once or one after the other, or one for reading.
     "TR205": """
         SELECT page FROM _page_event WHERE kind IN ('alloc', 'hold', 'keyframe')

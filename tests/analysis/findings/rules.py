@@ -1,7 +1,7 @@
 """The rules in plain Python: every launch against every other, slowly, straight from the events.
 
 For each code, `broken` gives what is broken and at which event first: rows by (row, generation), pages by
-(page, life), requests by number.
+(page, life), requests by number; of a prefix that keeps a page, minus that page.
 """
 
 from collections import Counter, defaultdict
@@ -44,7 +44,7 @@ class Rules:
         self._tenants: dict[tuple[int, int], int] = {}
         self._mapped: set[tuple[int, int, int]] = set()
         self._once_mapped: set[tuple[int, int, int]] = set()
-        self._ended: list[tuple[int, int, int]] = []
+        self._ended: list[tuple[str, list[tuple[int, int]] | None, int]] = []
         self._step = 0
         self._replay()
         self._accesses()
@@ -102,7 +102,10 @@ class Rules:
             elif event["kind"] == "publish":
                 self._publish(event)
             elif event["kind"] == "finish":
-                self._ended.append((event["request"], event["seq"], self._step))
+                self._ended.append((f"request:{event['request']}", None, event["seq"]))
+            elif event["kind"] == "evict":
+                gone = [(page, life) for page, life in event["pages"]]
+                self._ended.append((f"prefix:{event['node']}", gone, event["seq"]))
             if event.get("step", 0) > self._step:
                 self._step = event["step"]
                 self._leaks(event)
@@ -205,10 +208,13 @@ class Rules:
             self._note("TR402", tenancy, event["seq"])
 
     def _leaks(self, event: Event) -> None:
-        for request, seq, _ in self._ended:
-            holder = f"request:{request}"
-            if any(holders[holder] > 0 for holders in self._holders.values()):
-                self._note("TR204", (request,), seq)
+        """By request; of what is no request by the first page that it keeps, below 0."""
+        for holder, gone, seq in self._ended:
+            pages = self._holders if gone is None else gone
+            kept = [page for page in pages if self._holders[page][holder] > 0]
+            if kept:
+                number = int(holder.split(":")[1]) if gone is None else -min(kept)[0]
+                self._note("TR204", (number,), seq)
         self._ended = []
 
     def _accesses(self) -> None:

@@ -19,7 +19,7 @@ CODES = {
     "TR201": "resource_id, life",
     "TR202": "resource_id, life",
     "TR203": "resource_id, life",
-    "TR204": "request",
+    "TR204": "coalesce(request, -resource_id)",
     "TR401": "row, generation",
     "TR402": "row, generation",
     "TR403": "row, generation",

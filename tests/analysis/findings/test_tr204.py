@@ -1,6 +1,7 @@
 """TR204, leaked-page: each fault beside its sound twin."""
 
 from collections.abc import Callable
+from copy import deepcopy
 from typing import Any
 
 import pytest
@@ -95,3 +96,104 @@ def test_a_preempted_request_that_runs_again_is_sound(history: History, told: Re
     history.alloc([7], "request:1")
     history.forward(COMPUTE, step=2)
     assert [] == told(history)
+
+
+def copied(history: History) -> list[Page]:
+    """A staged copy of page 5 to page 6 for request 2; both are pinned until it is known to be done."""
+    source = history.alloc([5], "request:1")
+    history.forward(COMPUTE, writes=[[*source[0], 0, 2]], step=1)
+    target = history.alloc([6], "request:2")
+    extents = {"source": [[*source[0], 0, 2]], "target": [[*target[0], 0, 2]]}
+    history.event("copy_plan", transaction=7, **extents)
+    history.hold([*source, *target], "transfer:7")
+    history.copy(COMPUTE, extents["source"], extents["target"])
+    history.sync(COMPUTE)
+    history.event("copy_done", transaction=7)
+    return [*source, *target]
+
+
+def released(history: History) -> list[Page]:
+    """State rows of snapshot 1 on page 5, given up."""
+    pages = history.alloc([5], "snapshot:1")
+    lent = {"snapshot": 1, "ranges": [[5, 0, 100]], "pages": [list(page) for page in pages]}
+    history.event("snapshot_alias", **lent)
+    history.forward(COMPUTE, writes=[[*pages[0], 0, 2]], step=1, **{"class": "rows"})
+    history.event("snapshot_release", **lent)
+    return pages
+
+
+def evicted(history: History) -> list[Page]:
+    """Page 5 of prefix 3, evicted; page 6 stays cached."""
+    pages = history.alloc([5, 6], "prefix:3")
+    named = [list(page) for page in pages]
+    history.event("insert", node=3, digest="aa", parent=0, pages=named, identity=1)
+    history.forward(COMPUTE, writes=[[*pages[0], 0, 4]], step=1)
+    history.event("evict", node=3, digest="aa", pages=named[:1])
+    return pages[:1]
+
+
+HOLDERS = {
+    "transfer:7": (copied, "transfer 7 was done", "page 5.1 and 1 more"),
+    "snapshot:1": (released, "snapshot 1 was released", "page 5.1"),
+    "prefix:3": (evicted, "prefix 3 was evicted", "page 5.1"),
+}
+
+
+@pytest.mark.parametrize("holder", HOLDERS)
+def test_a_holder_that_is_no_request(history: History, told: Read, holder: str) -> None:
+    """It was done with pages at an event, and holds them a step later; one that lets go of them is sound."""
+    begin, what, named = HOLDERS[holder]
+    sound = deepcopy(history)
+    begin(history)
+    ended = history.seq
+    later = history.forward(COMPUTE, step=2).seq
+    (finding,) = told(history)
+    assert ("TR204", ended, None) == (finding["code"], finding["seq"], finding["request"])
+    assert f"{what} at event {ended} and still holds {named} at event {later}" == finding["sentence"]
+    sound.drop(begin(sound), holder)
+    sound.forward(COMPUTE, step=2)
+    assert [] == told(sound)
+
+
+def test_a_page_that_is_cached_again_is_no_leak(history: History, told: Read) -> None:
+    """The node gave it up, and took it again before the step was over: the hold is right."""
+    pages = evicted(history)
+    again = {"digest": "ab", "parent": 0, "pages": [list(page) for page in pages], "identity": 1}
+    history.event("insert", node=3, **again)
+    history.forward(COMPUTE, step=2)
+    assert [] == told(history)
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_a_page_is_kept_while_it_is_copied_elsewhere(history: History, told: Read, late: bool) -> None:
+    """Who ended may keep a page until the host knows that the copy of it is done, and no step longer."""
+    pages = evicted(history)
+    ended = history.seq
+    history.moved("offload", COMPUTE, [(0, *pages[0])])
+    history.forward(COMPUTE, step=2)
+    history.forward(COMPUTE, step=3)
+    history.sync(COMPUTE)
+    if late:
+        history.forward(COMPUTE, step=4)
+    history.drop(pages, "prefix:3", "read")
+    history.forward(COMPUTE, step=5)
+    wrong = [(found["code"], found["seq"]) for found in told(history)]
+    assert ([("TR204", ended)] if late else []) == wrong
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_the_step_is_that_which_the_event_names(history: History, told: Read, late: bool) -> None:
+    """Preempted before anything else of step 2: it may keep its pages while others are scheduled there."""
+    pages = history.alloc([5], "request:1")
+    history.forward(COMPUTE, step=1)
+    ended = history.event("preempt", request=1, row=0, step=2, reason="no free page")
+    history.event(
+        "schedule", request=2, row=1, phase="prefill", step=2, scheduled_tokens=1, computed_tokens=0
+    )
+    history.forward(COMPUTE, step=2)
+    if late:
+        history.forward(COMPUTE, step=3)
+    history.give_back(pages, "request:1")
+    history.forward(COMPUTE, step=3)
+    wrong = [(found["code"], found["seq"]) for found in told(history)]
+    assert ([("TR204", ended)] if late else []) == wrong

@@ -1,42 +1,101 @@
--- A request that ended, or lost its pages, holds none once the step that it ended in is over.
+-- A holder that ended, or lost its pages, holds none once the step that it ended in is over.
 WITH
+    -- What ended, and of which pages: a request of all, a copy of those that it was planned with, a snapshot's state
+    -- rows and a node of a prefix cache of those that they gave up.
     ended AS (
-        SELECT seq, kind, request, row, coalesce(reason, kind::VARCHAR) AS reason
+        SELECT seq, kind, step, request, row, 'request:' || request AS holder, NULL::BIGINT[][] AS pages
         FROM _told_rest WHERE kind IN ('finish', 'fail', 'preempt') AND request IS NOT NULL
+        UNION ALL
+        SELECT d.seq, d.kind, NULL, NULL, NULL, 'transfer:' || d.transaction,
+            list_concat(coalesce(d.source, p.source), coalesce(d.target, p.target))
+        FROM _told_rest AS d
+        LEFT JOIN _told_rest AS p ON p.kind = 'copy_plan' AND d.transaction = p.transaction AND p.seq < d.seq
+        WHERE d.kind = 'copy_done'
+        UNION ALL
+        SELECT seq, kind, NULL, NULL, NULL, 'snapshot:' || snapshot, pages FROM _told_rest
+        WHERE kind = 'snapshot_release'
+        UNION ALL
+        SELECT seq, kind, NULL, NULL, NULL, 'prefix:' || node, pages FROM _told_rest WHERE kind = 'evict'
     ),
     steps AS (
-        SELECT min(seq) AS seq FROM (
+        SELECT step, min(seq) AS seq FROM (
             SELECT seq, step FROM _told_step WHERE kind = 'schedule'
             UNION ALL
             SELECT seq, step FROM _told_launch WHERE kind = 'launch'
         ) WHERE step IS NOT NULL GROUP BY step
     ),
-    -- The rest of its step is the request's own. A history that ends before that proves nothing, but one that was
+    -- Its step is that which it names, else the last that has begun.
+    followed AS (
+        SELECT e.*, s.seq AS next_seq
+        FROM (FROM ended WHERE step IS NULL) AS e ASOF LEFT JOIN steps AS s ON e.seq < s.seq
+        UNION ALL
+        SELECT e.*, min(s.seq)
+        FROM (FROM ended WHERE step IS NOT NULL) AS e LEFT JOIN steps AS s ON e.seq < s.seq AND e.step < s.step
+        GROUP BY ALL
+    ),
+    -- The rest of its step is the holder's own. A history that ends before that proves nothing, but one that was
     -- written as the engine went down in good order does: the crash of an engine leaves requests with their pages.
     bounded AS (
         SELECT
-            e.*,
+            e.* EXCLUDE (next_seq),
             coalesce(
-                s.seq,
+                e.next_seq,
                 CASE
                     WHEN h.reason = 'exit' AND coalesce(json_type(h.error) <> 'OBJECT', true) AND e.kind <> 'fail'
                         THEN w.last_seq + 1
                 END
             ) AS deadline
-        FROM ended AS e ASOF LEFT JOIN steps AS s ON e.seq < s.seq, header AS h, _window AS w
+        FROM followed AS e, header AS h, _window AS w
     ),
-    broken AS (
-        SELECT b.seq, b.kind, b.request, b.row, b.reason, b.deadline, count(*) AS pages,
-            arg_min({'page': h.page, 'life': h.life, 'from_seq': h.from_seq}, h.page) AS first_page
+    kept AS (
+        SELECT b.*, h.page, h.life, h.from_seq, h.until_seq
         FROM bounded AS b
         JOIN holding AS h
-            ON h.holder = 'request:' || b.request AND h.from_seq < b.seq
-            AND coalesce(h.until_seq > b.deadline, true)
-        WHERE b.deadline IS NOT NULL
+            ON b.holder = h.holder AND h.from_seq < b.seq AND coalesce(h.until_seq > b.deadline, true)
+        WHERE b.deadline IS NOT NULL AND b.kind IN ('finish', 'fail', 'preempt')
+        UNION ALL
+        SELECT b.* EXCLUDE (x), h.page, h.life, h.from_seq, h.until_seq
+        FROM (
+            SELECT *, unnest(pages) AS x FROM bounded
+            WHERE deadline IS NOT NULL AND kind NOT IN ('finish', 'fail', 'preempt')
+        ) AS b
+        JOIN holding AS h
+            ON b.holder = h.holder AND b.x[1] = h.page AND b.x[2] = h.life
+            AND h.from_seq < b.seq AND coalesce(h.until_seq > b.deadline, true)
+    ),
+    -- What a holder gave up and took again by then, it has.
+    taken_again AS (
+        SELECT k.holder, k.page, k.life, k.seq
+        FROM kept AS k
+        JOIN (
+            SELECT seq, kind, node, snapshot, unnest(pages) AS x FROM _told_rest
+            WHERE kind IN ('insert', 'snapshot_alias') AND len(pages) > 0
+        ) AS t ON t.x[1] = k.page AND t.x[2] = k.life AND t.seq BETWEEN k.seq AND k.deadline
+            AND k.holder = CASE t.kind WHEN 'insert' THEN 'prefix:' || t.node ELSE 'snapshot:' || t.snapshot END
+    ),
+    -- A holder may wait for what copies its pages elsewhere, and gives them back once the host knows that it is done.
+    copied AS (
+        SELECT k.holder, k.page, k.life, k.seq,
+            max(coalesce(l.learnt_seq, o.done_seq, 1e18::UBIGINT)) AS done_seq
+        FROM kept AS k
+        JOIN _extent AS x ON x.page = k.page AND x.life = k.life AND x.mode = 'read' AND x.seq < k.deadline
+        LEFT JOIN launch AS l ON x.seq = l.seq
+        LEFT JOIN _outside AS o ON x.seq = o.seq
+        WHERE x.source = 'offload' OR o.actor <> 'host'
+        GROUP BY k.holder, k.page, k.life, k.seq
+    ),
+    broken AS (
+        SELECT k.seq, k.kind, k.holder, k.request, k.row, k.deadline, count(DISTINCT (k.page, k.life)) AS pages,
+            arg_min({'page': k.page, 'life': k.life, 'from_seq': k.from_seq}, k.page) AS first_page
+        FROM kept AS k
+        ANTI JOIN taken_again AS t USING (holder, page, life, seq)
+        LEFT JOIN copied AS c USING (holder, page, life, seq)
+        WHERE c.done_seq IS NULL OR c.done_seq < k.deadline
+            OR EXISTS (FROM steps AS s WHERE s.seq > c.done_seq AND coalesce(s.seq < k.until_seq, true))
         GROUP BY ALL
     ),
     first_broken AS (
-        SELECT * FROM broken QUALIFY row_number() OVER (PARTITION BY request ORDER BY seq) = 1
+        SELECT * FROM broken QUALIFY row_number() OVER (PARTITION BY holder ORDER BY seq) = 1
     )
 SELECT
     'TR204' AS code,
@@ -44,8 +103,14 @@ SELECT
     b.seq,
     'lifetime' AS class,
     _confidence(false, w.holes) AS confidence,
-    'request ' || b.request
-    || CASE b.kind WHEN 'preempt' THEN ' was preempted' WHEN 'fail' THEN ' failed' ELSE ' finished' END
+    CASE b.kind
+        WHEN 'finish' THEN 'request ' || b.request || ' finished'
+        WHEN 'fail' THEN 'request ' || b.request || ' failed'
+        WHEN 'preempt' THEN 'request ' || b.request || ' was preempted'
+        WHEN 'copy_done' THEN replace(b.holder, ':', ' ') || ' was done'
+        WHEN 'snapshot_release' THEN replace(b.holder, ':', ' ') || ' was released'
+        ELSE replace(b.holder, ':', ' ') || ' was evicted'
+    END
     || ' at event ' || b.seq || ' and still holds page ' || b.first_page.page || '.' || b.first_page.life
     || CASE WHEN b.pages > 1 THEN ' and ' || (b.pages - 1) || ' more' ELSE '' END
     || ' at event ' || b.deadline AS sentence,
