@@ -87,6 +87,7 @@ RANK_FINDINGS = ("TR801",)
 CLASSES = ("order", "lifetime", "mapping", "content", "resource", "symptom")
 """Which of two findings at the same event comes first."""
 NEEDS: dict[str, str | tuple[str, ...]] = {
+    "_held_apart": "FROM _twofold",
     "fence": ("fence_record",),
     "workspace": ("workspace_alloc",),
     "_moved": ("copy", "load"),

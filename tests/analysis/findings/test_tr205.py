@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 from tests.analysis.history import History, Launched, Page, use
 
 Read = Callable[[History], list[dict[str, Any]]]
@@ -127,6 +129,39 @@ def test_holding_for_writing_later_is_sound(history: History, told: Read) -> Non
     history.publish(COMPUTE, 0, 1, [(5, 2)])
     history.forward(COMPUTE, use(0, 1, 3, 4))
     assert [] == [found for found in told(history) if found["code"] == "TR205"]
+
+
+@pytest.mark.parametrize("order", ["read", "write", "unnamed"])
+def test_a_pin_beside_the_own_hold_is_sound(history: History, told: Read, order: str) -> None:
+    """What is given back is the hold that the drop names; one that names none is the older one."""
+    pages = history.alloc([5], "request:1")
+    history.acquire(0, 1, 1)
+    history.publish(COMPUTE, 0, 1, pages)
+    pin = history.hold(pages, "request:1", "read")
+    if order == "unnamed":
+        history.event("drop", page=5, life=1, holder="request:1")
+    else:
+        history.drop(pages, "request:1", order)
+    launch = history.forward(COMPUTE, use(0, 1, 0, 4))
+    found = [] if order == "read" else [("TR205", launch.seq)]
+    assert found == [(one["code"], one["seq"]) for one in told(history)]
+    assert pin < launch.seq
+
+
+def test_a_hold_that_is_raised_to_write(history: History, told: Read) -> None:
+    """It reads, takes the page for writing beside that, and gives the first hold back before it writes."""
+    shared(history, "read")
+    pages: list[Page] = [(5, 1)]
+    history.drop(pages, "prefix:1", "read")
+    history.hold(pages, "request:2", "write")
+    history.drop(pages, "request:2", "read")
+    history.forward(COMPUTE, use(0, 1, 3, 4))
+    history.hold(pages, "request:2", "read")
+    history.give_back(pages, "request:2")
+    late = history.forward(COMPUTE, use(0, 1, 4, 4, walked=1))
+    assert [("TR203", late.seq - 1), ("TR201", late.seq)] == [
+        (one["code"], one["seq"]) for one in told(history)
+    ][:2]
 
 
 def test_holders_from_before_the_history_are_unknown(told: Read) -> None:
