@@ -46,7 +46,8 @@ class Channels:
     def __init__(self, told: Iterable[Told], first: int) -> None:
         self.acts: list[Act] = []
         """The acts that they are to the clocks, by seq."""
-        self._first = first
+        self.first = first
+        """The stream that the first channel counts as: so many streams has the device."""
         self._done: dict[int, int | None] = {}
         """By place in `_begun`: when it was known to be done."""
         self._begun: list[Outside] = []
@@ -83,7 +84,7 @@ class Channels:
         else:
             return
         self._ordinals[channel] += 1
-        stream, ordinal = self._first + channel, self._ordinals[channel]
+        stream, ordinal = self.first + channel, self._ordinals[channel]
         place = len(self._begun)
         self._begun.append(Outside(event.seq, stream, ordinal, actor, event.transaction, None))
         self.acts.append(launched(event.seq, stream, ordinal))
@@ -96,4 +97,4 @@ class Channels:
         act = self._begun[place]
         self._done[place] = seq
         self.acts.append(passed(seq, stream=act.stream))
-        heapq.heappush(self._idle[act.actor], act.stream - self._first)
+        heapq.heappush(self._idle[act.actor], act.stream - self.first)

@@ -54,10 +54,19 @@ class TooManyStreams(Exception):
     """The history names a stream beyond any that a device has."""
 
 
-def order_launches(connection: duckdb.DuckDBPyConnection) -> None:
-    """Fill `_segment`, `_host` and `_outside`. TooManyStreams, naming the stream, when ids aren't small."""
-    devices = _width(connection)
-    channels = Channels((Told(*row) for row in connection.execute(_OUTSIDE).fetchall()), devices)
+def order_others(connection: duckdb.DuckDBPyConnection) -> Channels:
+    """Fill `_outside`, and give `order_launches` its channels.
+
+    TooManyStreams, naming the stream, when ids aren't small.
+    """
+    channels = Channels((Told(*row) for row in connection.execute(_OUTSIDE).fetchall()), _width(connection))
+    _insert_outside(connection, channels.found)
+    return channels
+
+
+def order_launches(connection: duckdb.DuckDBPyConnection, channels: Channels) -> None:
+    """Fill `_segment` and `_host`; `channels` are those of `order_others`."""
+    devices = channels.first
     width = devices + channels.width
     blocking = [
         row[0]
@@ -74,13 +83,12 @@ def order_launches(connection: duckdb.DuckDBPyConnection) -> None:
         if collecting:
             gc.enable()
     _insert(connection, found, width)
-    _insert_outside(connection, channels.found)
 
 
 def _width(connection: duckdb.DuckDBPyConnection) -> int:
-    row = connection.execute(
+    ((highest,),) = connection.execute(
         """
-        SELECT max(stream) FROM (
+        SELECT coalesce(max(stream), 0) FROM (
             SELECT max(stream) AS stream FROM _told_launch
             UNION ALL
             SELECT max(stream) FROM _told_fence
@@ -92,8 +100,7 @@ def _width(connection: duckdb.DuckDBPyConnection) -> int:
             SELECT max(stream) FROM stream_state
         )
         """
-    ).fetchone()
-    highest = row[0] if row and row[0] is not None else 0
+    ).fetchall()
     if highest >= STREAMS_MAX:
         raise TooManyStreams(f"it names stream {highest}, and no device has more than {STREAMS_MAX}")
     return int(highest) + 1

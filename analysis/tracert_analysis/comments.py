@@ -21,7 +21,7 @@ ANSWERED = re.compile(r"\* (\w+): (.*)")
 RANKS = ("rank", "decision")
 FOLDERS = {
     "tables": library.TABLES,
-    "views": library.STATE + library.DOUBT + library.ACCESS,
+    "views": library.HELD + library.STATE + library.DOUBT + library.ACCESS,
     "macros": library.MACROS,
 }
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import duckdb
 
+from tracert_analysis.beside import beside
 from tracert_analysis.columns import columns_of
 from tracert_analysis.families import KINDS, REST, TABLES, spread
 from tracert_analysis.frame import LINE_BYTES_MAX
@@ -68,17 +69,9 @@ def _natively(connection: duckdb.DuckDBPyConnection, source: Source) -> Unread:
         return _Reader(connection).read(source, parts)
     # To read holds one core, and what the database does with rows not two: two of both take half the time.
     with ThreadPoolExecutor(2) as pool:
-        readers = [_Reader(_beside(connection)) for _ in range(2)]
+        readers = [_Reader(beside(connection)) for _ in range(2)]
         found = list(pool.map(_Reader.read, readers, (source, source), (parts[0::2], parts[1::2])))
     return Unread(sum(one.lines for one in found), sum(one.values for one in found))
-
-
-def _beside(connection: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
-    """Another connection that sees the same tables."""
-    schema = connection.execute("SELECT current_schema()").fetchall()[0][0]
-    beside = connection.cursor()
-    beside.execute(f'SET schema = "{schema}"')
-    return beside
 
 
 class _Reader:

@@ -16,7 +16,7 @@ from tracert_analysis import families
 
 TABLES = ("kind", "header", "_told", "event", "stream_state", "page_state", "lane_state", "_clocks")
 """Filled from the dump, or by Python; in the order in which they refer to each other."""
-STATE = (
+HELD = (
     "_seen",
     "window",
     "_page_event",
@@ -24,18 +24,13 @@ STATE = (
     "page_life",
     "_tenancy",
     "request",
-    "fence",
     "_use",
-    "launch",
-    "_act",
-    "_extent",
     "row_content",
-    "guard_entry",
-    "workspace",
     "_touch",
-    "byte_write",
 )
-"""What the events fold to, in the same sense; `_touch` is filled by Python."""
+"""What the events fold to without the clocks, in the same sense; `_touch` is filled by Python."""
+STATE = ("fence", "launch", "_act", "_extent", "guard_entry", "workspace", "byte_write")
+"""What they fold to with them."""
 DOUBT = ("_doubtful", "_blemish")
 """Where launches may have met bytes that they must not, and where they did; that is filled by Python."""
 ACCESS = (
@@ -89,6 +84,7 @@ CLASSES = ("order", "lifetime", "mapping", "content", "resource", "symptom")
 NEEDS: dict[str, str | tuple[str, ...]] = {
     "_held_apart": "FROM _twofold",
     "fence": ("fence_record",),
+    "_retired": ("retire",),
     "workspace": ("workspace_alloc",),
     "_moved": ("copy", "load"),
     "_saving": ("snapshot_save",),
@@ -209,9 +205,24 @@ def create_tables(connection: duckdb.DuckDBPyConnection, names: tuple[str, ...] 
     _create(connection, "tables", names)
 
 
+def plan_for(connection: duckdb.DuckDBPyConnection) -> None:
+    """Set how DuckDB plans, by how many the loaded events are."""
+    counted = " UNION ALL ".join(f"SELECT seq FROM {table}" for table in families.TABLES)
+    locked, events = connection.execute(
+        f"SELECT current_setting('lock_configuration'), (SELECT count(*) FROM ({counted}))"
+    ).fetchall()[0]
+    # A locked one was loaded before, and plans as was right then.
+    if not locked:
+        connection.execute(f"SET disabled_optimizers = '{','.join(_DEAR) if events <= FEW else ''}'")
+
+
+def create_held(connection: duckdb.DuckDBPyConnection) -> None:
+    """What the loaded events fold to without the clocks. `_touch` stays empty."""
+    _create(connection, "views", HELD)
+
+
 def create_state(connection: duckdb.DuckDBPyConnection) -> None:
-    """What the loaded events fold to. `_touch` stays empty. How DuckDB plans is set by how many they are."""
-    _plan_for(connection)
+    """What they fold to with the clocks. Nothing of it reads `_touch`."""
     _create(connection, "views", STATE)
 
 
@@ -231,16 +242,6 @@ def create_access(connection: duckdb.DuckDBPyConnection) -> None:
 def create_macros(connection: duckdb.DuckDBPyConnection) -> None:
     """What users and reports ask all of it with; findings do without."""
     _create(connection, "macros", MACROS)
-
-
-def _plan_for(connection: duckdb.DuckDBPyConnection) -> None:
-    counted = " UNION ALL ".join(f"SELECT seq FROM {table}" for table in families.TABLES)
-    locked, events = connection.execute(
-        f"SELECT current_setting('lock_configuration'), (SELECT count(*) FROM ({counted}))"
-    ).fetchall()[0]
-    # A locked one was loaded before, and plans as was right then.
-    if not locked:
-        connection.execute(f"SET disabled_optimizers = '{','.join(_DEAR) if events <= FEW else ''}'")
 
 
 class _Needed:

@@ -16,13 +16,13 @@ import duckdb
 import orjson
 
 from tracert_analysis import library
-from tracert_analysis.clocks import TooManyStreams, order_launches
+from tracert_analysis.clocks import TooManyStreams
 from tracert_analysis.events import Unread, load_events
+from tracert_analysis.folding import fold
 from tracert_analysis.frame import DumpError, Frame
 from tracert_analysis.provenance_table import fill_blemishes
 from tracert_analysis.query_process import LOCKS
 from tracert_analysis.source import Source, open_source
-from tracert_analysis.touch_table import fill_touches
 
 __all__ = ["Dump", "DumpError", "Evidence", "open_dump"]
 
@@ -114,12 +114,10 @@ def _loaded(connection: duckdb.DuckDBPyConnection, source: Source, frame: Frame)
     for kind, lines in frame.states.items():
         _load_states(connection, kind, lines)
     unread = load_events(connection, source)
-    order_launches(connection)
-    library.create_state(connection)
+    fold(connection)
     streams = _unknown_streams(connection)
     if streams or _has_holes(connection, frame, unread):
         connection.execute("UPDATE _window SET holes = true")
-    fill_touches(connection)
     fill_blemishes(connection)
     library.create_access(connection)
     library.create_macros(connection)

@@ -28,6 +28,7 @@ def entries() -> list[Described]:
     """What is public, in the library's order, each column with its type. UndocumentedError, see `typed`."""
     connection = duckdb.connect()
     library.create_tables(connection)
+    library.create_held(connection)
     library.create_state(connection)
     library.create_doubt(connection)
     library.create_access(connection)

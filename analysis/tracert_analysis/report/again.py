@@ -5,13 +5,14 @@ are.
 """
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from tracert_analysis import library
-from tracert_analysis.clocks import order_launches
 from tracert_analysis.families import spread
+from tracert_analysis.folding import fold
 from tracert_analysis.load import Dump
 from tracert_analysis.provenance_table import fill_blemishes
-from tracert_analysis.touch_table import fill_touches
+from tracert_analysis.report.questions import Row
 
 EVENTS_MAX = 300_000
 """Checking everything again takes as long as the first time; a report of a long history does without."""
@@ -21,13 +22,53 @@ CHECKED = "rule checked again"
 
 SCHEMA = "counterfactual"
 
-LEFT = "SELECT code FROM finding WHERE class <> 'symptom'"
+# Of a finding that lacks order, the place in the code where it does.
+LEFT = """
+SELECT f.*, early.kernel AS early_kernel,
+    coalesce(early.seq < late.seq AND early.stream <> late.stream
+        AND late.clock[early.stream + 1] < early.ordinal, false) AS loose
+FROM finding AS f
+LEFT JOIN launch AS early ON early.launch = f.other_launch
+LEFT JOIN launch AS late ON late.launch = f.launch
+WHERE f.class <> 'symptom' QUALIFY row_number() OVER (PARTITION BY f.finding) = 1 ORDER BY f.finding"""
+
+SAME = ("code", "resource_kind", "resource_id", "life", "row", "generation")
+"""By these a finding is the same one in another history, whichever launch is now the first to break the rule; of
+the workspace, where every launch finds the same places, the launch says more."""
 
 
-def checked_again(
-    dump: Dump, statements: Sequence[str], looked: Callable[[], None] | None = None
-) -> list[str]:
-    """The codes of the findings that are left when `statements` have made another `event` in an empty schema.
+class Left(NamedTuple):
+    """The findings of an edited history; symptoms don't count: what was seen stays in it."""
+
+    rows: list[Row]
+
+    def same(self, root: Row) -> Row | None:
+        """The one that is still `root`; None where that one is gone."""
+        names = ("code", "launch") if root["class"] == "resource" else SAME
+        return next((row for row in self.rows if all(row[name] == root[name] for name in names)), None)
+
+    def what(self, before: int) -> str:
+        """What the second check found, of so many findings `before`."""
+        if not self.rows:
+            return f"{'the finding is' if before == 1 else f'all {before} findings are'} gone"
+        codes = ", ".join(sorted({row["code"] for row in self.rows}))
+        if len(self.rows) > before:
+            return f"{len(self.rows)} findings are there instead of {before}: {codes}"
+        return f"{len(self.rows)} of {before} findings {'is' if len(self.rows) == 1 else 'are'} left: {codes}"
+
+
+class Edited(NamedTuple):
+    """What came of a repair that was tried on the history."""
+
+    sentence: str
+    repaired: bool | None
+    """Is the verdict gone? None where nothing could be tried."""
+    beside: tuple[tuple[int, int], ...] = ()
+    """Launches between which order lacked, too: the earlier and the later one."""
+
+
+def checked_again(dump: Dump, statements: Sequence[str], looked: Callable[[], None] | None = None) -> Left:
+    """The findings that are left when `statements` have made another `event` in an empty schema.
 
     They name the dump's own tables as `main.event`. Symptoms don't count: what was seen stays in the history.
     `looked` is called where the tables that the statements made are still there.
@@ -44,15 +85,15 @@ def checked_again(
             looked()
         library.create_tables(connection, ("_told", "_clocks"))
         spread(connection, "event")
-        order_launches(connection)
-        library.create_state(connection)
+        fold(connection)
         # What kernels saw, they saw in the history that happened.
         connection.execute("DELETE FROM _guarded")
         connection.execute("DELETE FROM _followed")
-        fill_touches(connection)
         fill_blemishes(connection)
         library.create_access(connection)
-        return [row[0] for row in connection.execute(LEFT).fetchall()]
+        found = connection.execute(LEFT)
+        names = [column[0] for column in found.description]
+        return Left([dict(zip(names, row, strict=True)) for row in found.fetchall()])
     finally:
         connection.execute(f"USE {own}")
         connection.execute(f"DROP SCHEMA {SCHEMA} CASCADE")
@@ -63,16 +104,6 @@ def schema(dump: Dump) -> str:
     return str(dump.connection.execute("SELECT current_schema()").fetchall()[0][0])
 
 
-def of_dump(statement: str, own: str) -> str:
-    """The statement with `main.` for the schema `own`."""
-    return statement.replace("main.", f"{own}.")
-
-
-def what_is_left(before: int, left: list[str]) -> str:
-    """What the second check found, of so many findings `before`."""
-    if not left:
-        return f"{'the finding is' if before == 1 else f'all {before} findings are'} gone"
-    codes = ", ".join(sorted(set(left)))
-    if len(left) > before:
-        return f"{len(left)} findings are there instead of {before}: {codes}"
-    return f"{len(left)} of {before} findings {'is' if len(left) == 1 else 'are'} left: {codes}"
+def of_dump(statement: str, own: str, verdict: int = 1) -> str:
+    """The statement with `main.` for the schema `own`, and `$verdict` for the number of the verdict's finding."""
+    return statement.replace("main.", f"{own}.").replace("$verdict", f"{verdict:d}")

@@ -81,7 +81,7 @@ def test_every_file_is_in_the_library() -> None:
     sql = files("tracert_analysis") / "sql"
     for folder, names in (
         ("tables", library.TABLES),
-        ("views", (*library.STATE, *library.DOUBT, *library.ACCESS)),
+        ("views", (*library.HELD, *library.STATE, *library.DOUBT, *library.ACCESS)),
         ("macros", library.MACROS),
         ("findings", library.FINDINGS),
     ):
