@@ -66,6 +66,26 @@ def test_what_came_first_is_told_first(history: History, told: Read) -> None:
     )
 
 
+def test_a_fence_that_is_recorded_anew_is_another(history: History, told: Read) -> None:
+    """Its first record passed long before, its last one comes later: what counts stood at the retirement."""
+    fence = history.record(COMPUTE)
+    history.passed(fence)
+    pages = history.alloc([5], "snapshot:4")
+    history.forward(COMPUTE, kernel="save_rows", writes=[[5, 1, 0, 4]], **ROWS)
+    ended = history.drop(pages, "snapshot:4")
+    history.record(COMPUTE, again=fence)
+    history.retire(pages, fence)
+    passed = history.passed(fence)
+    history.free(pages)
+    reused(history)
+    history.passed(history.record(COMPUTE, again=fence))
+    (finding,) = told(history)
+    assert finding["sentence"].endswith(
+        f"; that life ended at event {ended}, its fence 1 passed at event {passed}, and no clear stands "
+        "between"
+    )
+
+
 def test_state_rows_under_a_tail(history: History, told: Read) -> None:
     """A kernel loads the whole page, of which the request has written two positions."""
     store, passed = stored(history)

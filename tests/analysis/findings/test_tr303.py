@@ -200,3 +200,118 @@ def test_a_copy_without_a_plan_may_let_go_at_once(history: History, told: Read) 
     history.give_back(source, "request:1")
     granted_again(history)
     assert [] == told(history)
+
+
+def codes(found: list[dict[str, Any]]) -> list[str]:
+    """Of the findings, in their order."""
+    return [finding["code"] for finding in found]
+
+
+@pytest.mark.parametrize("again", [True, False])
+def test_a_copy_on_the_stream_that_uses_both_pages_needs_no_pin(
+    history: History, told: Read, again: bool
+) -> None:
+    """Whatever comes next comes behind it; a stream that did not wait does not."""
+    tail = Tail(history)
+    history.copy(COMPUTE, [[5, 1, 0, 3]], [[6, 1, 0, 3]])
+    history.drop(tail.source, "transfer:7", "read")
+    tail.evict()
+    assert [] == told(history)
+    granted_again(history)
+    history.forward(COMPUTE, reads=[[6, 1, 0, 3]])
+    assert [] == told(history)
+    if again:
+        history.give_back([(5, 2)], "request:3")
+        history.alloc([5], "request:4")
+        history.forward(TRANSFER, writes=[[5, 3, 0, 4]])
+        assert "TR303" == codes(told(history))[0]
+
+
+@pytest.mark.parametrize("waits", ["before", "behind", "never", "late", "host"])
+def test_a_stream_that_waited_for_the_copy(history: History, told: Read, waits: str) -> None:
+    """Compute writes the page's next life: in order where it waited for the copy itself, not by luck."""
+    tail = Tail(history)
+    copy = tail.copy()
+    if waits == "before":
+        history.order(TRANSFER, COMPUTE)
+    history.drop(tail.source, "transfer:7", "read")
+    dropped = tail.evict()
+    if waits == "behind":
+        history.order(TRANSFER, COMPUTE)
+    if waits == "host":
+        tail.learn()
+    granted_again(history)
+    if waits == "late":
+        history.order(TRANSFER, COMPUTE)
+    found = [one for one in told(history) if one["code"] == "TR303"]
+    assert ([] if waits in ("before", "behind") else [(dropped, copy.launch)]) == [
+        (one["seq"], one["launch"]) for one in found
+    ]
+
+
+@pytest.mark.parametrize(
+    ("how", "broken"),
+    [("waited", False), ("relayed", False), ("not yet", True), ("older", True), ("anew", False)],
+)
+def test_retirement_behind_a_fence_of_a_stream_that_waited(
+    history: History, told: Read, how: str, broken: bool
+) -> None:
+    """It passes only when the copy has executed; what counts is the record that stood at the retirement."""
+    history.names[3] = "third"
+    tail = Tail(history)
+    fence = history.record(COMPUTE if how == "not yet" else TRANSFER)
+    tail.copy()
+    if how == "waited":
+        history.order(TRANSFER, COMPUTE)
+        fence = history.record(COMPUTE)
+    elif how == "relayed":
+        history.order(TRANSFER, 3)
+        history.order(3, COMPUTE)
+        fence = history.record(COMPUTE, again=fence)
+    elif how == "anew":
+        fence = history.record(TRANSFER, again=fence)
+    history.drop(tail.source, "transfer:7", "read")
+    history.drop(tail.source, "prefix:1")
+    history.retire(tail.source, fence)
+    # Later records of the same fence are no matter.
+    history.record(TRANSFER, again=fence)
+    assert (["TR303"] if broken else []) == codes(told(history))
+
+
+@pytest.mark.parametrize(("first", "end", "broken"), [(0, 2, False), (1, 3, True)])
+def test_positions_whose_piece_has_executed_may_change(
+    history: History, told: Read, first: int, end: int, broken: bool
+) -> None:
+    """Two pieces on two streams; what the first copied is written anew before the second is launched."""
+    tail = Tail(history)
+    tail.copy(end=2)
+    history.order(TRANSFER, COMPUTE)
+    writer = history.forward(COMPUTE, writes=[[5, 1, first, end]])
+    history.copy(COMPUTE, [[5, 1, 2, 3]], [[6, 1, 2, 3]])
+    history.sync()
+    tail.done()
+    assert ([("TR303", writer.seq)] if broken else []) == [
+        (finding["code"], finding["seq"]) for finding in told(history)
+    ]
+
+
+def test_a_kernel_that_copies_carries_a_plan_out(history: History, told: Read) -> None:
+    """It reads the source and writes the target, position by position."""
+    tail = Tail(history)
+    history.forward(TRANSFER, kernel="gather", reads=[[5, 1, 0, 3]], writes=[[6, 1, 0, 3]])
+    tail.learn()
+    tail.done()
+    tail.evict()
+    granted_again(history)
+    assert [] == told(history)
+
+
+def test_a_plan_that_is_given_up_is_sound(history: History, told: Read) -> None:
+    """Nothing was copied: the request was aborted, and its pins went."""
+    tail = Tail(history)
+    history.drop(tail.source, "transfer:7", "read")
+    history.drop(tail.target, "transfer:7", "read")
+    history.forward(COMPUTE, writes=[[5, 1, 0, 4]])
+    tail.evict()
+    granted_again(history)
+    assert [] == told(history)

@@ -43,10 +43,10 @@ SELECT
         WHEN m.kind = 'mixed' THEN CASE m.origin_class
             WHEN 'rows' THEN ': it takes them for keys and values' ELSE ': it takes them for state rows' END
         WHEN f.passed_seq < p.unheld_seq
-            THEN '; fence ' || p.fence || ' of that life passed at event ' || f.passed_seq
+            THEN '; fence ' || f.fence || ' of that life passed at event ' || f.passed_seq
                 || ', the life ended at event ' || p.unheld_seq
         ELSE coalesce('; that life ended at event ' || p.unheld_seq, '')
-            || coalesce(', its fence ' || p.fence || ' passed at event ' || f.passed_seq, '')
+            || coalesce(', its fence ' || f.fence || ' passed at event ' || f.passed_seq, '')
     END
     || CASE
         WHEN m.kind = 'stale' AND m.via_seq IS NULL AND m.before_seq IS NULL THEN ', and no clear stands between'
@@ -72,6 +72,6 @@ LEFT JOIN _stream AS vn ON v.stream = vn.stream
 LEFT JOIN saved AS s ON x.launch = s.launch
 LEFT JOIN owned AS o ON m.page = o.page AND m.life = o.life AND m.origin_seq = o.origin_seq
 LEFT JOIN page_life AS p ON m.origin_page = p.page AND m.origin_life = p.life
-LEFT JOIN (SELECT fence, min(passed_seq) AS passed_seq FROM fence GROUP BY fence) AS f ON p.fence = f.fence
+LEFT JOIN _retired AS f ON p.page = f.page AND p.life = f.life
 CROSS JOIN _window AS w
 WHERE m.kind IN ('stale', 'mixed')

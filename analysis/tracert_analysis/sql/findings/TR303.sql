@@ -12,66 +12,120 @@ WITH
         ASOF LEFT JOIN (SELECT seq, transaction FROM _told_rest WHERE kind = 'copy_done') AS d
             ON p.transaction = d.transaction AND p.seq < d.seq
     ),
-    -- The copies that carry a plan out.
-    copies AS (
-        SELECT p.seq AS plan_seq, p.page, p.life, p.to_page, b.seq, b.launch, l.stream, l.ordinal,
-            h.from_seq AS known_seq, greatest(b.first, p.to_first) AS first, least(b.end, p.to_end) AS "end"
-        FROM plans AS p
-        JOIN byte_write AS b
-            ON b.class = 'copy' AND b.page = p.to_page AND b.life = p.to_life AND b.seq > p.seq
-            AND coalesce(b.seq < p.done_seq, true) AND b.source_page = p.page AND b.source_life = p.life
-            AND b.source_first + p.to_first = p.first + b.first AND b.first < p.to_end AND p.to_first < b.end
-        JOIN _act AS l ON b.seq = l.seq
-        -- Since when the host knows that the copy has executed.
-        LEFT JOIN LATERAL (
-            SELECT min(h.from_seq) AS from_seq FROM _host AS h
-            WHERE h.from_seq > l.seq AND h.clock[l.stream + 1] >= l.ordinal
-        ) AS h ON true
+    brought AS (
+        SELECT seq, page, life, first, "end", source_page, source_life, source_first FROM byte_write
+        WHERE class = 'copy'
+        UNION ALL
+        -- A kernel of its own may copy, too.
+        SELECT x.seq, x.page, x.life, x.first::BIGINT, x.end::BIGINT, y.page, y.life, y.first::BIGINT
+        FROM _extent AS x JOIN _extent AS y ON x.seq = y.seq AND x.end - x.first = y.end - y.first
+        WHERE x.source = 'extent' AND y.source = 'extent' AND x.mode = 'write' AND y.mode = 'read'
     ),
-    carried AS (
-        SELECT plan_seq, page, life, to_page, max(seq) AS seq, arg_max(stream, seq) AS stream, max(ordinal) AS ordinal,
-            CASE WHEN count(*) = count(known_seq) THEN max(known_seq) END AS known_seq,
-            sum("end" - first) AS positions
-        FROM copies GROUP BY plan_seq, page, life, to_page
+    -- The copies that carry a plan out, piece by piece: `first` up to `end` are positions of the source.
+    pieces AS (
+        SELECT p.seq AS plan_seq, p.page, p.life, p.to_page, p.to_life, b.seq, l.stream, l.ordinal, l.learnt_seq,
+            greatest(b.first, p.to_first) - p.to_first + p.first AS first,
+            least(b.end, p.to_end) - p.to_first + p.first AS "end"
+        FROM plans AS p
+        JOIN brought AS b
+            ON b.page = p.to_page AND b.life = p.to_life AND b.seq > p.seq AND coalesce(b.seq < p.done_seq, true)
+            AND b.source_page = p.page AND b.source_life = p.life
+            AND b.source_first + p.to_first = p.first + b.first AND b.first < p.to_end AND p.to_first < b.end
+        JOIN launch AS l ON b.seq = l.seq
+    ),
+    -- Pieces whose source was let go before the host knew that they had executed.
+    early AS (
+        SELECT c.*, v.unheld_seq
+        FROM pieces AS c JOIN page_life AS v ON v.page = c.page AND v.life = c.life
+        WHERE v.unheld_seq > c.plan_seq AND coalesce(v.unheld_seq < c.learnt_seq, true)
+    ),
+    -- Since when a stream comes behind such a piece, by itself or because it waited, by what else waited, too. That the
+    -- host came to know of it in time would be luck.
+    waited AS (
+        SELECT c.seq, c.ordinal, f.wait_stream AS stream, min(f.wait_seq) AS from_seq
+        FROM early AS c JOIN fence AS f ON f.stream = c.stream AND f.ordinal >= c.ordinal AND f.wait_seq > c.seq
+        GROUP BY ALL
+    ),
+    behind AS (
+        SELECT seq, stream, min(from_seq) AS from_seq FROM (
+            SELECT seq, stream, seq AS from_seq FROM early
+            UNION ALL
+            SELECT seq, stream, from_seq FROM waited
+            UNION ALL
+            SELECT b.seq, f.wait_stream, f.wait_seq
+            FROM waited AS b JOIN fence AS f ON f.stream = b.stream AND f.record_seq > b.from_seq
+            WHERE f.wait_seq IS NOT NULL
+            UNION ALL
+            SELECT c.seq, g.stream, g.from_seq
+            FROM early AS c
+            JOIN _segment AS g
+                ON g.from_seq > c.seq AND coalesce(g.from_seq < c.learnt_seq, true)
+                AND g.clock[c.stream + 1] >= c.ordinal
+        ) GROUP BY seq, stream
+    ),
+    -- The streams that have to: those that use the page in its later lives; where none does, those that used the source
+    -- or the target, for they may be next.
+    later AS (
+        SELECT c.page, c.life, s.stream, min(s.first_seq) AS first_seq
+        FROM (SELECT DISTINCT page, life FROM early) AS c JOIN _span AS s ON s.page = c.page AND s.life > c.life
+        GROUP BY ALL
+    ),
+    users AS (
+        SELECT c.seq, c.page, c.life, c.to_page, c.to_life, n.stream, n.first_seq
+        FROM early AS c JOIN later AS n USING (page, life)
+        UNION ALL
+        SELECT c.seq, c.page, c.life, c.to_page, c.to_life, s.stream, NULL
+        FROM (FROM early ANTI JOIN later USING (page, life)) AS c
+        JOIN _span AS s ON s.page = c.page AND s.life = c.life OR s.page = c.to_page AND s.life = c.to_life
+    ),
+    loose AS (
+        SELECT c.*
+        FROM early AS c
+        SEMI JOIN (
+            SELECT u.* FROM users AS u LEFT JOIN behind AS b USING (seq, stream)
+            WHERE b.seq IS NULL OR b.from_seq > u.first_seq
+        ) AS u USING (seq, page, life, to_page, to_life)
+        -- A page that waits behind a fence of the copy is as good as held, and so behind one of a stream that waited.
+        ANTI JOIN (
+            SELECT b.seq, f.page, f.life
+            FROM _retired AS f JOIN behind AS b ON f.stream = b.stream AND f.record_seq > b.from_seq
+        ) AS f USING (seq, page, life)
     ),
     broken AS (
         SELECT
-            'released' AS reason, p.*, v.unheld_seq AS at_seq, c.seq AS copy_seq, c.positions, NULL AS write_seq,
-            g.life AS next_life, g.owner AS next_owner
+            'released' AS reason, p.*, c.unheld_seq AS at_seq, c.seq AS copy_seq, NULL AS positions,
+            NULL AS write_seq, g.life AS next_life, g.owner AS next_owner
         FROM plans AS p
-        LEFT JOIN carried AS c ON c.plan_seq = p.seq AND c.page = p.page AND c.life = p.life AND c.to_page = p.to_page
-        JOIN page_life AS v ON v.page = p.page AND v.life = p.life
-        LEFT JOIN (SELECT fence, stream, max(ordinal) AS ordinal FROM fence GROUP BY fence, stream) AS f
-            ON v.fence = f.fence
+        JOIN loose AS c
+            ON c.plan_seq = p.seq AND c.page = p.page AND c.life = p.life AND c.to_page = p.to_page
+            AND c.to_life = p.to_life
         LEFT JOIN page_life AS g ON g.page = p.page AND g.life = p.life + 1
-        WHERE v.unheld_seq > p.seq
-            AND coalesce(v.unheld_seq < CASE WHEN c.seq IS NULL THEN p.done_seq ELSE c.known_seq END, true)
-            -- A page that waits behind a fence of the copy is as good as held.
-            AND NOT coalesce(f.stream = c.stream AND f.ordinal >= c.ordinal, false)
         UNION ALL
         SELECT
-            'written', p.*, b.seq, c.seq, c.positions, b.seq, NULL, NULL
+            'written', p.*, b.seq, c.seq, NULL, b.seq, NULL, NULL
         FROM plans AS p
+        JOIN pieces AS c
+            ON c.plan_seq = p.seq AND c.page = p.page AND c.life = p.life AND c.to_page = p.to_page
+            AND c.to_life = p.to_life
         JOIN byte_write AS b
-            ON b.page = p.page AND b.life = p.life AND b.seq > p.seq AND b.first < p.end AND p.first < b.end
+            ON b.page = c.page AND b.life = c.life AND b.seq > p.seq AND b.first < c.end AND c.first < b.end
         JOIN _act AS l ON b.seq = l.seq
-        LEFT JOIN carried AS c ON c.plan_seq = p.seq AND c.page = p.page AND c.life = p.life AND c.to_page = p.to_page
-        WHERE CASE
-            WHEN c.seq IS NULL THEN coalesce(b.seq < p.done_seq, true)
-            WHEN b.seq < c.seq THEN true
-            WHEN l.stream = c.stream THEN false
-            ELSE l.clock[c.stream + 1] < c.ordinal
-        END
+        WHERE b.seq < c.seq OR l.stream <> c.stream AND l.clock[c.stream + 1] < c.ordinal
         UNION ALL
         SELECT
-            'partial', p.*, p.done_seq, c.seq, coalesce(c.positions, 0), NULL, NULL, NULL
+            'partial', p.*, p.done_seq, max(c.seq), coalesce(sum(c.end - c.first), 0), NULL, NULL, NULL
         FROM plans AS p
-        LEFT JOIN carried AS c ON c.plan_seq = p.seq AND c.page = p.page AND c.life = p.life AND c.to_page = p.to_page
-        WHERE p.done_seq IS NOT NULL AND coalesce(c.positions, 0) < p.to_end - p.to_first
+        LEFT JOIN pieces AS c
+            ON c.plan_seq = p.seq AND c.page = p.page AND c.life = p.life AND c.to_page = p.to_page
+            AND c.to_life = p.to_life
+        WHERE p.done_seq IS NOT NULL
+        GROUP BY ALL HAVING coalesce(sum(c.end - c.first), 0) < p.to_end - p.to_first
     ),
     first_broken AS (
         SELECT * FROM broken
-        QUALIFY row_number() OVER (PARTITION BY transaction, to_page, to_life ORDER BY at_seq, reason) = 1
+        QUALIFY row_number() OVER (
+            PARTITION BY transaction, to_page, to_life ORDER BY at_seq, reason, copy_seq DESC
+        ) = 1
     )
 SELECT
     'TR303' AS code,

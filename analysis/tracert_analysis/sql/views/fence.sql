@@ -48,3 +48,24 @@ FROM recorded AS r
 LEFT JOIN waited AS w USING (record_seq)
 ASOF LEFT JOIN _learnt AS k ON r.stream = k.stream AND r.ordinal <= k.ordinal
 ORDER BY r.record_seq, w.wait_seq;
+
+-- Of each life that was retired, the fence that guards it: the record that stood when it was retired, for a fence may
+-- be recorded again and again; or the next one where none stood.
+CREATE TABLE _retired (
+    page UINTEGER, life UINTEGER, fence UBIGINT, stream USMALLINT, ordinal UBIGINT, record_seq UBIGINT,
+    passed_seq UBIGINT
+);
+
+INSERT INTO _retired
+WITH
+    recorded AS (SELECT DISTINCT fence, stream, ordinal, record_seq, passed_seq FROM fence),
+    guarded AS (SELECT page, life, fence, retire_seq FROM page_life WHERE fence IS NOT NULL),
+    stood AS (
+        SELECT p.page, p.life, r.*
+        FROM guarded AS p ASOF JOIN recorded AS r ON p.fence = r.fence AND p.retire_seq > r.record_seq
+    )
+FROM stood
+UNION ALL
+SELECT p.page, p.life, r.*
+FROM (FROM guarded ANTI JOIN stood USING (page, life)) AS p
+ASOF JOIN recorded AS r ON p.fence = r.fence AND p.retire_seq < r.record_seq;
