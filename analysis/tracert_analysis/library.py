@@ -36,6 +36,7 @@ DOUBT = ("_doubtful", "_blemish")
 ACCESS = (
     "_names",
     "_met",
+    "_cleared",
     "_unordered_publish",
     "access",
     "_span",
@@ -92,6 +93,8 @@ NEEDS: dict[str, str | tuple[str, ...]] = {
     "_followed": ("guard",),
     "_doubtful": "SELECT 1 FROM _touch UNION ALL SELECT 1 FROM _extent",
     "_met": "SELECT 1 FROM _blemish UNION ALL SELECT 1 FROM _uncomputed",
+    "_spared": "FROM _met WHERE kind IN ('stale', 'unwritten')",
+    "_wiping": "FROM _met WHERE kind = 'wiped'",
     "_unordered_publish": "FROM _touch",
     "_span": "SELECT 1 FROM _touch UNION ALL SELECT 1 FROM _extent",
     "_loose": "SELECT 1 FROM _use UNION ALL SELECT 1 FROM _extent",

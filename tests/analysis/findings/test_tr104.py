@@ -155,6 +155,23 @@ def test_a_clear_behind_a_load_blanks_the_page(history: History, told: Read) -> 
     ) == finding["sentence"]
 
 
+def test_a_clear_of_the_tail_that_begins_too_early(history: History, told: Read) -> None:
+    """Three positions of the restored page are meant, the clear behind it begins at the third."""
+    load, clear = restored(history, first=2, behind=True)
+    reader = history.forward(COMPUTE, use(0, 1, 3, 4, covers="page"))
+    (finding,) = told(history)
+    assert ("TR104", clear.launch, load.launch) == (
+        finding["code"],
+        finding["launch"],
+        finding["other_launch"],
+    )
+    assert (
+        f"launch {clear.launch} (clear_pages) on compute clears positions 2 to 3 of page 5.1 behind launch "
+        f"{load.launch} (load_pages) on transfer, and reaches into what that put there: launch "
+        f"{reader.launch} (forward) on compute takes position 2 for valid and reads zeros"
+    ) == finding["sentence"]
+
+
 def test_a_clear_before_the_load_is_sound(history: History, told: Read) -> None:
     """The same acts, the other way round."""
     restored(history, first=0, behind=False)

@@ -151,10 +151,41 @@ def test_the_last_position_counts(history: History, told: Read, end: int, codes:
 def test_a_clear_that_misses_a_position(history: History, told: Read) -> None:
     """Positions 2 up to 3 are cleared, position 3 isn't."""
     stored(history)
-    launch = reused(history, lambda history, pages: history.clear(COMPUTE, [[*pages[0], 2, 3]]))
+    clears = []
+    launch = reused(
+        history, lambda history, pages: clears.append(history.clear(COMPUTE, [[*pages[0], 2, 3]]))
+    )
     (finding,) = told(history)
     assert ("TR301", launch.seq) == (finding["code"], finding["seq"])
     assert "covers position 3 of page 5.2" in finding["sentence"]
+    assert finding["sentence"].endswith(
+        f"; launch {clears[0].launch} (clear_pages) on compute cleared position 2 of page 5.2 and left position 3"
+    )
+
+
+def test_the_clear_that_came_nearest_is_told(history: History, told: Read) -> None:
+    """A page that nobody holds is cleared for its next life; one of the life before prepares nothing."""
+    pages = history.alloc([5], "request:1")
+    history.forward(COMPUTE, writes=[[5, 1, 0, 4]])
+    tail = history.clear(COMPUTE, [[5, 1, 3, 4]])
+    history.forward(COMPUTE, writes=[[5, 1, 3, 4]])
+    history.give_back(pages, "request:1")
+    reused(history)
+    (finding,) = told(history)
+    assert finding["sentence"].endswith(", and no clear stands between")
+    history.release(0, 1, 2)
+    history.give_back([(5, 2)], "request:2")
+    near = history.clear(COMPUTE, [[5, 2, 3, 4]])
+    pages = history.alloc([5], "request:3")
+    history.clear(COMPUTE, [[5, 3, 1, 2]])
+    history.acquire(0, 2, 3)
+    history.publish(COMPUTE, 0, 2, pages)
+    history.forward(COMPUTE, use(0, 2, 0, 1, covers="page"))
+    _, finding = told(history)
+    assert tail.launch < near.launch
+    assert finding["sentence"].endswith(
+        f"launch {near.launch + 1} (clear_pages) on compute cleared position 1 of page 5.3 and left position 2"
+    )
 
 
 def test_a_page_that_was_never_used_is_sound(history: History, told: Read) -> None:

@@ -55,13 +55,17 @@ WITH
         UNION ALL
         -- The clear is ordered, but behind what it wipes.
         SELECT
-            'wiped', m.page, m.life, m.first, m.end, m.clear_seq, m.clear_seq, coalesce(m.via_seq, m.origin_seq),
-            m.life, NULL, m.row, m.generation
-        FROM _met AS m WHERE m.kind = 'wiped' AND coalesce(m.via_seq, m.origin_seq) IS NOT NULL
+            CASE WHEN x.reaches THEN 'reaches' ELSE 'wiped' END, m.page, m.life, m.first, m.end, m.clear_seq,
+            m.clear_seq, coalesce(m.via_seq, m.origin_seq), m.life, NULL, m.row, m.generation
+        FROM _met AS m
+        LEFT JOIN _wiping AS x ON m.page = x.page AND m.life = x.life AND m.clear_seq = x.clear_seq
+        WHERE m.kind = 'wiped' AND coalesce(m.via_seq, m.origin_seq) IS NOT NULL
     ),
     first_broken AS (
         SELECT * FROM broken
-        QUALIFY row_number() OVER (PARTITION BY page, life ORDER BY seq, reason = 'wiped', early_seq DESC) = 1
+        QUALIFY row_number() OVER (
+            PARTITION BY page, life ORDER BY seq, reason IN ('wiped', 'reaches'), early_seq DESC
+        ) = 1
     )
 SELECT
     'TR104' AS code,
@@ -75,23 +79,26 @@ SELECT
     ) AS confidence,
     _launch_named(late.launch, late.kernel, late_name.name)
     || CASE
-        WHEN b.reason IN ('before', 'late', 'wiped') THEN ' clears '
+        WHEN b.reason IN ('before', 'late', 'wiped', 'reaches') THEN ' clears '
         WHEN b.reason = 'next' THEN ' is the first to touch '
         WHEN b.mode = 'write' THEN ' writes ' ELSE ' reads '
     END
-    || CASE
-        WHEN b.reason = 'next' THEN ''
-        WHEN b.end - b.first = 1 THEN 'position ' || b.first || ' of '
-        ELSE 'positions ' || b.first || ' to ' || (b.end - 1) || ' of '
+    || CASE b.reason
+        WHEN 'next' THEN ''
+        WHEN 'reaches' THEN _positions(x.first, x.end) || ' of '
+        ELSE _positions(b.first, b.end) || ' of '
     END
     || 'page ' || b.page || '.' || b.life
-    || CASE b.reason WHEN 'wiped' THEN ' behind ' ELSE ', and nothing orders it after ' END
+    || CASE WHEN b.reason IN ('wiped', 'reaches') THEN ' behind ' ELSE ', and nothing orders it after ' END
     || _launch_named(early.launch, early.kernel, early_name.name)
     || CASE b.reason
         WHEN 'before' THEN ', which touches page ' || b.page || '.' || b.other_life
         WHEN 'next' THEN ', which clears the page for it'
         WHEN 'early' THEN ', which clears them'
         WHEN 'late' THEN CASE b.mode WHEN 'write' THEN ', which writes them' ELSE ', which reads them' END
+        WHEN 'reaches'
+            THEN ', and reaches into what that put there: ' || coalesce(m.reader, 'a launch') || ' takes '
+                || _positions(b.first, b.end) || ' for valid and reads zeros'
         ELSE ', which put them there: ' || coalesce(m.reader, 'a launch') || ' reads zeros in their place'
     END AS sentence,
     'page' AS resource_kind,
@@ -110,6 +117,8 @@ JOIN _act AS late ON b.late_seq = late.seq
 JOIN _act AS early ON b.early_seq = early.seq
 JOIN _stream AS late_name ON late.stream = late_name.stream
 JOIN _stream AS early_name ON early.stream = early_name.stream
-LEFT JOIN _met AS m ON b.reason = 'wiped' AND m.kind = 'wiped' AND m.page = b.page AND m.life = b.life
+LEFT JOIN _met AS m
+    ON b.reason IN ('wiped', 'reaches') AND m.kind = 'wiped' AND m.page = b.page AND m.life = b.life
+LEFT JOIN _wiping AS x ON b.reason = 'reaches' AND x.page = b.page AND x.life = b.life AND x.clear_seq = b.seq
 LEFT JOIN _tenancy AS t ON b.row = t.row AND b.generation = t.generation
 CROSS JOIN _window AS w

@@ -49,6 +49,7 @@ SELECT
             || coalesce(', its fence ' || f.fence || ' passed at event ' || f.passed_seq, '')
     END
     || CASE
+        WHEN r.told IS NOT NULL THEN '; ' || r.told
         WHEN m.kind = 'stale' AND m.via_seq IS NULL AND m.before_seq IS NULL THEN ', and no clear stands between'
         ELSE ''
     END
@@ -73,5 +74,7 @@ LEFT JOIN saved AS s ON x.launch = s.launch
 LEFT JOIN owned AS o ON m.page = o.page AND m.life = o.life AND m.origin_seq = o.origin_seq
 LEFT JOIN page_life AS p ON m.origin_page = p.page AND m.origin_life = p.life
 LEFT JOIN _retired AS f ON p.page = f.page AND p.life = f.life
+LEFT JOIN _spared AS r
+    ON m.kind = r.kind AND m.page = r.page AND m.life = r.life AND m.seq = r.seq AND m.first = r.first
 CROSS JOIN _window AS w
 WHERE m.kind IN ('stale', 'mixed')

@@ -31,3 +31,9 @@ END;
 -- cause; observed: something visibly went wrong; else proven.
 CREATE MACRO _confidence(observed, holes) AS
     CASE WHEN holes THEN 'suspected' WHEN observed THEN 'observed' ELSE 'proven' END;
+
+-- How a sentence names positions from `first` up to `past`.
+CREATE MACRO _positions(first, past) AS CASE
+    WHEN past - first = 1 THEN 'position ' || first
+    ELSE 'positions ' || first || ' to ' || (past - 1)
+END;
