@@ -117,6 +117,24 @@ def test_a_copy_of_a_tail_without_order(history: History, told: Read) -> None:
     ]
 
 
+@pytest.mark.parametrize("ordered", [True, False])
+def test_a_tail_is_copied_while_its_owner_goes_on(history: History, told: Read, ordered: bool) -> None:
+    """What counts is the launch that wrote what is read, and not the last one of its row."""
+    pages = history.alloc([5], "request:1")
+    row(history, 0, 1, pages)
+    hit(history, tokens=2)
+    history.forward(COMPUTE, use(0, 1, 0, 1))
+    history.order(COMPUTE, TRANSFER)
+    writer = history.forward(COMPUTE, use(0, 1, 1, 2))
+    if ordered:
+        history.order(COMPUTE, TRANSFER)
+    history.forward(COMPUTE, use(0, 1, 2, 3))
+    copy = history.copy(TRANSFER, [[5, 1, 0, 2]], [[6, 1, 0, 2]])
+    history.forward(COMPUTE, use(0, 1, 3, 4))
+    found = [(one["seq"], one["other_launch"]) for one in told(history) if one["code"] == "TR502"]
+    assert ([] if ordered else [(copy.seq, writer.launch)]) == found
+
+
 def test_a_page_loaded_from_the_host_counts_as_written(history: History, told: Read) -> None:
     """Its load is the write, and must be ordered like any other."""
     history.alloc([5], "request:1")

@@ -1,26 +1,50 @@
 -- A launch that reads a hit page is ordered after the launch that wrote it.
 WITH
-    writers AS (
-        SELECT page, life, stream, first_seq, last_seq, 0 AS first FROM _touch WHERE mode = 'write'
-        UNION ALL
-        SELECT page, life, stream, seq, seq, first FROM _extent WHERE mode = 'write' AND source <> 'clear'
+    -- What the read reads of the positions that were hit: through a row no more than it had by then.
+    asked AS (
+        SELECT r.* REPLACE (
+            CASE u.covers
+                WHEN 'valid' THEN least(r.end, greatest(u.end, r.index * w.page_size) - r.index * w.page_size)
+                ELSE r.end
+            END AS "end"
+        ), l.clock
+        FROM _hit_read AS r JOIN _act AS l ON r.seq = l.seq
+        LEFT JOIN _use AS u ON r.seq = u.seq AND r.row = u.row AND r.generation = u.generation
+        CROSS JOIN _window AS w
     ),
-    read_pages AS (SELECT DISTINCT page, life FROM _hit_read),
-    written AS (SELECT w.* FROM writers AS w SEMI JOIN read_pages AS r ON w.page = r.page AND w.life = r.life),
+    -- Runs of writes through a row whose last one is not ordered before the read: an earlier one may be the one that
+    -- wrote what is read.
+    runs AS (
+        SELECT r.*, t.row AS from_row, t.generation AS from_generation, t.index AS from_index, t.stream AS from_stream,
+            t.first_seq, t.last_seq
+        FROM asked AS r
+        JOIN _touch AS t
+            ON r.page = t.page AND r.life = t.life AND t.mode = 'write' AND t.stream <> r.stream
+            AND t.first_seq < r.seq
+        JOIN launch AS x ON t.last_seq = x.seq
+        WHERE x.seq > r.seq OR r.clock[t.stream + 1] < x.ordinal
+    ),
     unordered AS (
-        SELECT r.*, early.seq AS writer_seq
-        FROM _hit_read AS r
-        JOIN written AS w
-            ON r.page = w.page AND r.life = w.life AND w.stream <> r.stream AND w.first_seq < r.seq
-            AND w.first < r.end
-        JOIN _act AS late ON r.seq = late.seq
-        JOIN _act AS early
-            ON early.seq = CASE WHEN w.last_seq < r.seq THEN w.last_seq ELSE w.first_seq END
-        WHERE late.clock[early.stream + 1] < early.ordinal
+        SELECT r.* EXCLUDE (from_row, from_generation, from_index, from_stream, first_seq, last_seq),
+            u.seq AS writer_seq
+        FROM runs AS r
+        JOIN _use AS u
+            ON r.from_row = u.row AND r.from_generation = u.generation AND r.from_stream = u.stream
+            AND u.seq BETWEEN r.first_seq AND r.last_seq AND u.seq < r.seq
+        CROSS JOIN _window AS w
+        WHERE r.clock[u.stream + 1] < u.ordinal AND u.start < u.end
+            AND u.start < r.from_index * w.page_size + r.end AND u.end > r.from_index * w.page_size + r.first
+        UNION ALL
+        SELECT r.*, x.seq
+        FROM asked AS r
+        JOIN _extent AS x
+            ON r.page = x.page AND r.life = x.life AND x.mode = 'write' AND x.source <> 'clear'
+            AND x.stream <> r.stream AND x.seq < r.seq AND x.first < r.end AND r.first < x.end
+        WHERE r.clock[x.stream + 1] < x.ordinal
     ),
     unwritten AS (
         SELECT r.*, NULL AS writer_seq, g.first AS gap_first, least(g.end, r.end) AS gap_end
-        FROM _hit_read AS r JOIN _hit_gap AS g ON r.page = g.page AND r.life = g.life AND r.seq = g.seq
+        FROM asked AS r JOIN _hit_gap AS g ON r.page = g.page AND r.life = g.life AND r.seq = g.seq
         WHERE r.first <= g.first AND r.end > g.first
     ),
     broken AS (

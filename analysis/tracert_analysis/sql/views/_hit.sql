@@ -43,19 +43,20 @@ WHERE h.page IS NOT NULL AND h.life IS NOT NULL;
 -- positions from `first` up to `end` are hit ones.
 CREATE TABLE _hit_read (
     page UINTEGER, life UINTEGER, first UBIGINT, "end" UBIGINT, hit_seq UBIGINT, request UBIGINT,
-    node UBIGINT, cached_seq UBIGINT, offered UBIGINT, row USMALLINT, generation UINTEGER, stream USMALLINT, seq UBIGINT
+    node UBIGINT, cached_seq UBIGINT, offered UBIGINT, row USMALLINT, generation UINTEGER, index UBIGINT,
+    stream USMALLINT, seq UBIGINT
 );
 
 INSERT INTO _hit_read
 SELECT h.page, h.life, 0, h.positions, h.seq, h.request, h.cached_node, h.cached_seq, h.cached_positions, t.row,
-    t.generation, t.stream, t.first_seq
+    t.generation, t.index, t.stream, t.first_seq
 FROM _hit AS h
 JOIN _touch AS t ON h.page = t.page AND h.life = t.life AND t.mode = 'read' AND t.first_seq > h.seq
 JOIN _tenancy AS n ON t.row = n.row AND t.generation = n.generation AND n.request = h.request
 WHERE h.positions > 0
 UNION ALL
 SELECT h.page, h.life, x.first, least(h.positions, x.end), h.seq, h.request, h.cached_node, h.cached_seq,
-    h.cached_positions, NULL, NULL, x.stream, min(x.seq)
+    h.cached_positions, NULL, NULL, NULL, x.stream, min(x.seq)
 FROM _hit AS h
 JOIN _extent AS x ON h.page = x.page AND h.life = x.life AND x.mode = 'read' AND x.seq > h.seq
 WHERE h.positions > 0 AND x.first < h.positions AND x.source IN ('copy', 'extent')
