@@ -1,6 +1,7 @@
 """TR601, ghost-position: what rejected drafts left is not taken for accepted."""
 
 from collections.abc import Callable
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -173,3 +174,40 @@ def test_holes_make_it_suspected(history: History, told: Read, hole: str) -> Non
     history.forward(COMPUTE, use(0, 1, 8, 9), step=3)
     (finding,) = (finding for finding in told(history) if finding["code"] == "TR601")
     assert finding["confidence"] == "suspected"
+
+
+def moved(history: History, pages: list[tuple[int, int]], start: int) -> Launched:
+    """Request 1 gives its row back, gets row 1 with these pages, and goes on."""
+    history.release(0, 1, 1)
+    history.acquire(1, 4, 1)
+    history.publish(COMPUTE, 1, 4, pages)
+    return history.forward(COMPUTE, use(1, 4, start, 9), step=3)
+
+
+def test_the_drafts_move_with_their_request_to_another_row(history: History, told: Read) -> None:
+    """The pages are the same: behind refused drafts it must not go on, at the frontier it may."""
+    speculating(history)
+    launch, judged = verified(history, 4, 3, 1, step=2)
+    sound = deepcopy(history)
+    reader = moved(history, [(5, 1), (6, 1), (7, 1)], 8)
+    (finding,) = told(history)
+    assert ("TR601", reader.seq, 1, 4, launch.launch) == tuple(
+        finding[name] for name in ("code", "seq", "row", "generation", "other_launch")
+    )
+    assert (
+        f"reads positions 6 to 7 of row 1 for request 1 as accepted: launch {launch.launch}"
+        in (finding["sentence"])
+    )
+    assert f"of which 1 of 3 were accepted at event {judged}" in finding["sentence"]
+    moved(sound, [(5, 1), (6, 1), (7, 1)], 6)
+    assert [] == told(sound)
+
+
+def test_drafts_that_stay_in_other_pages_are_no_ghosts(history: History, told: Read) -> None:
+    """What is read in their place came from elsewhere: the page was loaded, whole."""
+    speculating(history)
+    verified(history, 4, 3, 1, step=2)
+    other = history.alloc([9], "request:1")
+    history.moved("load", COMPUTE, [(0, *other[0])])
+    moved(history, [(5, 1), *other, (7, 1)], 8)
+    assert "TR601" not in [found["code"] for found in told(history)]

@@ -8,8 +8,8 @@ WITH
         WHERE v.kind = 'verify' AND v.frontier IS NOT NULL
     ),
     used AS (
-        SELECT u.seq, u.launch, u.row, u.generation, u.start, u.end FROM _use AS u
-        SEMI JOIN verified AS v ON u.row = v.row AND u.generation = v.generation
+        SELECT u.seq, u.launch, u.row, u.generation, u.request, u.start, u.end FROM _use AS u
+        SEMI JOIN verified AS v ON u.request = v.request
         WHERE u.end > u.start
     ),
     -- How far launches had written when the drafts were judged: behind the frontier lie the rejected ones.
@@ -21,14 +21,15 @@ WITH
     -- Up to where somebody takes positions for accepted: a launch that reads them as context, the host that commits
     -- them, saves them or offers them to others.
     taken AS (
-        SELECT 'read' AS act, u.seq, u.row, u.generation, u.start AS until, u.launch FROM used AS u
+        SELECT 'read' AS act, u.seq, u.row, u.generation, u.request, u.start AS until, u.launch FROM used AS u
         UNION ALL
-        SELECT 'commit', e.seq, e.row, n.generation, e.frontier, NULL
+        SELECT 'commit', e.seq, e.row, n.generation, e.request, e.frontier, NULL
         FROM _told_step AS e JOIN _tenancy AS n
             ON e.row = n.row AND e.request = n.request AND n.from_seq < e.seq AND coalesce(n.until_seq > e.seq, true)
         WHERE e.kind = 'transaction' AND e.op = 'commit' AND e.frontier IS NOT NULL
         UNION ALL
-        SELECT 'cache', i.seq, c.row, c.generation, max(c.index) * any_value(w.page_size) + any_value(i.filled), NULL
+        SELECT 'cache', i.seq, c.row, c.generation, n.request,
+            max(c.index) * any_value(w.page_size) + any_value(i.filled), NULL
         FROM (
             SELECT e.seq, unnest(e.pages)[1] AS page, unnest(e.pages)[2] AS life,
                 coalesce(e.positions, w.page_size) AS filled
@@ -36,25 +37,41 @@ WITH
         ) AS i
         JOIN row_content AS c
             ON i.page = c.page AND i.life = c.life AND c.seq < i.seq AND coalesce(c.until_seq > i.seq, true)
+        JOIN _tenancy AS n ON c.row = n.row AND c.generation = n.generation
         CROSS JOIN _window AS w
-        GROUP BY i.seq, c.row, c.generation
+        GROUP BY i.seq, c.row, c.generation, n.request
     ),
     -- What was computed since the drafts were judged lies over theirs, as far as it goes on from the frontier.
     asked AS (
-        SELECT t.act, t.seq, t.until, t.launch, j.row, j.generation, j.request, j.drafts, j.accepted,
-            j.seq AS verify_seq, j.written, j.written_seq, greatest(j.frontier, coalesce((
-                SELECT max(u.end) FROM used AS u
-                WHERE u.row = j.row AND u.generation = j.generation AND u.seq > j.seq AND u.seq < t.seq
+        SELECT t.act, t.seq, t.until, t.launch, t.row, t.generation, j.request, j.drafts, j.accepted,
+            j.row AS from_row, j.generation AS from_generation, j.seq AS verify_seq, j.written, j.written_seq,
+            greatest(j.frontier, coalesce((
+                SELECT max(u.end) FROM used AS u WHERE u.request = j.request AND u.seq > j.seq AND u.seq < t.seq
             ), 0)) AS front
-        FROM taken AS t ASOF JOIN judged AS j ON t.row = j.row AND t.generation = j.generation AND t.seq > j.seq
+        FROM taken AS t ASOF JOIN judged AS j ON t.request = j.request AND t.seq > j.seq
         -- A later verdict counts even where it rejects nothing.
         WHERE NOT EXISTS (
-            FROM verified AS v
-            WHERE v.row = j.row AND v.generation = j.generation AND v.seq > j.seq AND v.seq < t.seq
+            FROM verified AS v WHERE v.request = j.request AND v.seq > j.seq AND v.seq < t.seq
         )
     ),
+    -- A request that has another row by now has the drafts only where it has their page.
+    kept AS (
+        SELECT a.* FROM asked AS a WHERE a.row = a.from_row AND a.generation = a.from_generation
+        UNION ALL
+        SELECT DISTINCT a.*
+        FROM asked AS a
+        CROSS JOIN _window AS w
+        JOIN row_content AS c
+            ON a.row = c.row AND a.generation = c.generation AND c.index = a.front // w.page_size
+            AND c.seq < a.seq AND coalesce(c.until_seq > a.seq, true)
+        JOIN row_content AS f
+            ON a.from_row = f.row AND a.from_generation = f.generation AND c.index = f.index
+            AND c.page = f.page AND c.life = f.life
+            AND f.seq < a.verify_seq AND coalesce(f.until_seq > a.verify_seq, true)
+        WHERE a.row <> a.from_row OR a.generation <> a.from_generation
+    ),
     broken AS (
-        SELECT *, least(until, written) AS "end" FROM asked WHERE until > front AND written > front
+        SELECT *, least(until, written) AS "end" FROM kept WHERE until > front AND written > front
         QUALIFY row_number() OVER (PARTITION BY row, generation ORDER BY seq, act) = 1
     )
 SELECT
