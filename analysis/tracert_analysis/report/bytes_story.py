@@ -24,16 +24,16 @@ WHERE h.page = $page AND h.life = $life
 ORDER BY h.until_seq DESC NULLS FIRST, h.from_seq DESC, h.rowid DESC LIMIT 1"""
 
 RELEASE = """
-SELECT p.unheld_seq, p.fence, p.free_seq, min(f.passed_seq) AS passed_seq, min(f.record_seq) AS record_seq,
-    u.seq, coalesce(u.launch, 0) AS launch, u.kind, u.kernel, u.stream, u.ordinal, u.step, u.state,
+SELECT p.unheld_seq, p.fence, p.free_seq, f.passed_seq, f.record_seq, u.seq,
+    coalesce(u.launch, 0) AS launch, u.kind, u.kernel, u.stream, u.ordinal, u.step, u.state,
     NULL AS phase, NULL AS "row", NULL AS generation,
-    bool_or(f.stream = u.stream AND f.ordinal >= u.ordinal) AS covered
-FROM page_life p LEFT JOIN fence f ON f.fence = p.fence
+    f.stream = u.stream AND f.ordinal >= u.ordinal AS covered
+FROM page_life p LEFT JOIN _retired f ON f.page = p.page AND f.life = p.life
 LEFT JOIN (
     SELECT x.* FROM access a JOIN _act x USING (seq)
     WHERE a.page = $page AND a.life = $life AND a.certain ORDER BY a.seq DESC LIMIT 1
 ) u ON true
-WHERE p.page = $page AND p.life = $life GROUP BY ALL"""
+WHERE p.page = $page AND p.life = $life LIMIT 1"""
 
 SHARERS = """
 SELECT h.holder, h.mode, h.life, h.from_seq, h.until_seq,
@@ -76,9 +76,9 @@ SELECT count(*) AS checked, count(*) FILTER (NOT ordered) AS wrong FROM (
 RELEASED = f"""
 SELECT count(*) AS checked, count(*) FILTER (NOT right_) AS wrong FROM (
     SELECT p.life, p.free_seq < any_value(g.alloc_seq)
-        AND coalesce(p.fence IS NULL OR min(f.passed_seq) <= p.free_seq, false) AS right_
+        AND coalesce(p.fence IS NULL OR max(f.passed_seq) <= p.free_seq, false) AS right_
     FROM page_life p JOIN page_life g ON g.page = p.page AND g.life = $life
-    LEFT JOIN fence f ON f.fence = p.fence
+    LEFT JOIN _retired f ON f.page = p.page AND f.life = p.life
     WHERE p.page = $page AND p.life < $life
     -- What nobody held when the history begins may have been retired behind a fence before it.
     AND (p.alloc_seq IS NOT NULL OR p.unheld_seq > p.known_from)
@@ -111,7 +111,8 @@ def bytes_story(questions: Questions, acts: Acts, root: Row | None, act: Act | N
             "clears of those positions between",
             CLEARS,
             page=page,
-            after=suspect["origin_seq"],
+            # What a copy brought here was written elsewhere, before.
+            after=suspect["seq"],
             before=act.seq,
             first=suspect["first"],
             last=suspect["end"],

@@ -42,14 +42,18 @@ again AS (
     FROM wrote w JOIN page_life p ON p.page = w.page AND p.life = w.life + 1 WHERE p.alloc_seq IS NOT NULL
 )
 SELECT "rows", count(*) AS used,
-    count(*) FILTER (EXISTS (
+    count(*) FILTER (NOT spared AND EXISTS (
         FROM byte_write z
         WHERE z.page = again.page AND z.class = 'zero' AND z.seq > again.seq AND z.seq < again.read_seq
     )) AS cleared,
+    count(*) FILTER (spared) AS partly,
     count(*) FILTER (EXISTS (
         FROM finding f WHERE f.code = 'TR301' AND f.resource_id = again.page AND f.life = again.life
     )) AS stale
-FROM again WHERE read_seq IS NOT NULL GROUP BY "rows" ORDER BY "rows\""""
+FROM (
+    SELECT *, EXISTS (FROM _spared s WHERE s.page = again.page AND s.life = again.life) AS spared
+    FROM again WHERE read_seq IS NOT NULL
+) AS again GROUP BY "rows" ORDER BY "rows\""""
 
 
 def contrasts(
@@ -105,6 +109,8 @@ def _lives(questions: Questions) -> Iterator[Contrast]:
         held = "state rows" if row["rows"] else "keys and values"
         text = f"lives in which a page was read that held {held} in the life before: {row['used']}, of which "
         text += f"{row['cleared']} were cleared first" if row["cleared"] else "none was cleared first"
+        if row["partly"]:
+            text += f", {row['partly']} only in part"
         if row["stale"]:
             text += f"; stale bytes were met in {row['stale']}"
         yield Contrast(text, row["used"], row["cleared"], told.query)

@@ -159,7 +159,8 @@ def test_a_clear_that_misses_a_position(history: History, told: Read) -> None:
     assert ("TR301", launch.seq) == (finding["code"], finding["seq"])
     assert "covers position 3 of page 5.2" in finding["sentence"]
     assert finding["sentence"].endswith(
-        f"; launch {clears[0].launch} (clear_pages) on compute cleared position 2 of page 5.2 and left position 3"
+        f"; launch {clears[0].launch} (clear_pages) on compute cleared position 2 of page 5.2 and left "
+        "position 3"
     )
 
 
@@ -184,7 +185,8 @@ def test_the_clear_that_came_nearest_is_told(history: History, told: Read) -> No
     _, finding = told(history)
     assert tail.launch < near.launch
     assert finding["sentence"].endswith(
-        f"launch {near.launch + 1} (clear_pages) on compute cleared position 1 of page 5.3 and left position 2"
+        f"launch {near.launch + 1} (clear_pages) on compute cleared position 1 of page 5.3 and left "
+        "position 2"
     )
 
 

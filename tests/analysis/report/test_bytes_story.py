@@ -73,6 +73,32 @@ def test_whose_bytes_a_tail_has(stale: Stale) -> None:
     assert (stale.passed, 0, None) == (story.fence_passed_seq, story.clears, story.nonfinite)
 
 
+def test_a_fence_number_that_is_used_again_is_told_by_its_record(history: History, tmp_path: Path) -> None:
+    """What counts is the record that stood when the life was retired: not one before, nor one behind."""
+    fence = history.record(COMPUTE)
+    history.passed(fence)
+    pages = history.alloc([5], "snapshot:9")
+    history.forward(COMPUTE, kernel="store_row", writes=[[5, 1, 0, 2]], **{"class": "rows"})
+    history.drop(pages, "snapshot:9")
+    again = history.record(COMPUTE, again=fence)
+    history.retire(pages, again)
+    passed = history.passed(again)
+    history.free(pages)
+    reused(history, end=1)
+    history.order(COMPUTE, TRANSFER)
+    history.passed(history.record(TRANSFER, again=fence))
+    report = told(history, tmp_path)
+    story = report.content
+    assert story is not None
+    assert (fence.fence, again.seq, passed, True) == (
+        story.fence,
+        story.fence_record_seq,
+        story.fence_passed_seq,
+        story.covered,
+    )
+    assert [item for item in report.acquitted if item.why.startswith("its earlier lives ended in order (1 ")]
+
+
 def test_owner_and_order_are_acquitted(stale: Stale) -> None:
     """Who held the page, in which order its lives came, and its fence: all are right, and it says so."""
     why = [item.why for item in stale.report.acquitted]
@@ -187,9 +213,10 @@ def unordered_clear(history: History) -> None:
 
 
 def let_go(history: History) -> None:
-    """The source of a planned copy is given back at once."""
+    """The source of a planned copy is given back at once, and compute, which used it, may be next."""
     pages = history.alloc([5], "request:1")
-    history.forward(TRANSFER, writes=[[5, 1, 0, 2]])
+    history.forward(COMPUTE, writes=[[5, 1, 0, 2]])
+    history.order(COMPUTE, TRANSFER)
     history.alloc([6], "request:2")
     history.event("copy_plan", transaction=1, source=[[5, 1, 0, 2]], target=[[6, 1, 0, 2]], positions=2)
     history.copy(TRANSFER, [[5, 1, 0, 2]], [[6, 1, 0, 2]])

@@ -51,3 +51,21 @@ def test_lives_are_told_by_what_the_page_held_before(tmp_path: Path) -> None:
     assert "held state rows in the life before: 1, of which none was cleared first" in made.contrast[1].text
     assert made.contrast[1].text.endswith("stale bytes were met in 1")
     assert "stale" not in made.contrast[0].text
+
+
+def test_a_clear_that_leaves_stale_positions_is_counted_apart(tmp_path: Path) -> None:
+    """Of two pages with keys and values of another one was cleared behind its request's tokens, one later."""
+    history = begun()
+    for page, request, first in ((5, 1, 2), (6, 3, 3)):
+        before = history.alloc([page], f"request:{request}")
+        history.forward(COMPUTE, writes=[[page, 1, 0, 4]])
+        history.give_back(before, f"request:{request}")
+        after = history.alloc([page], f"request:{request + 1}")
+        history.clear(COMPUTE, [[page, 2, first, 4]])
+        history.acquire(0, request, request + 1)
+        history.publish(COMPUTE, 0, request, after)
+        history.forward(COMPUTE, use(0, request, 0, 2, covers="page"))
+        history.release(0, request, request + 1)
+    (found,) = build(history.read(tmp_path)).contrast
+    assert (found.of, found.right) == (2, 1)
+    assert found.text.endswith("2, of which 1 were cleared first, 1 only in part; stale bytes were met in 1")
