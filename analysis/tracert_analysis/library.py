@@ -53,6 +53,8 @@ ACCESS = (
     "kv_layout",
 )
 """What launches touched, and in which order."""
+ASKED = ("prefix_hit", "_last", "page_last", "kv_layout")
+"""Of these what no finding asks: who does without macros does without them."""
 FINDINGS = (
     "TR101",
     "TR102",
@@ -87,11 +89,35 @@ NEEDS: dict[str, str | tuple[str, ...]] = {
     "fence": ("fence_record",),
     "_retired": ("retire",),
     "workspace": ("workspace_alloc",),
+    "_tenancy": ("row_acquire", "keyframe_row"),
+    "_two_tenants": ("row_acquire", "keyframe_row"),
+    "_request": ("arrive", "preempt", "finish", "fail", "keyframe_row", "schedule", "row_acquire"),
+    "_use": ("launch",),
+    "row_content": ("publish", "keyframe_row"),
     "_moved": ("copy", "load"),
     "_saving": ("snapshot_save",),
     "_guarded": ("guard",),
     "_followed": ("guard",),
-    "_doubtful": "SELECT 1 FROM _touch UNION ALL SELECT 1 FROM _extent",
+    # Of what rows alone read and write: who reads what it did not write itself, and who wrote late.
+    "_doubtful": """
+        SELECT 1 FROM _extent
+        UNION ALL
+        SELECT 1 FROM _moved
+        UNION ALL
+        SELECT 1 FROM _skip
+        UNION ALL
+        SELECT 1 FROM _reading AS r, _window AS w
+        WHERE (r.front > 0 OR r.whole AND r.valid < w.page_size) AND NOT EXISTS (
+            FROM _reading AS f WHERE f.page = r.page AND f.life = r.life AND f.full_seq <= r.first_seq
+        )
+        UNION ALL
+        SELECT 1 FROM (
+            SELECT min(first_seq) AS first_seq, max(max(last_seq) FILTER (mode = 'write')) OVER (
+                PARTITION BY page ORDER BY life ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+            ) AS dirty_seq
+            FROM _touch WHERE mode <> 'walk' GROUP BY page, life
+        ) WHERE dirty_seq > first_seq
+    """,
     "_met": "SELECT 1 FROM _blemish UNION ALL SELECT 1 FROM _uncomputed",
     "_spared": "FROM _met WHERE kind IN ('stale', 'unwritten')",
     "_wiping": "FROM _met WHERE kind = 'wiped'",
@@ -178,6 +204,10 @@ _DEAR = (
     "common_subplan",
 )
 """DuckDB's optimizers that take longer over a short history than they save: a seventh of opening it."""
+VERY_FEW = 1_000
+"""Events of a history that is so short that only `_SPARED` are worth it: another eighth of opening it."""
+_SPARED = ("filter_pushdown", "limit_pushdown")
+"""Without the first, tables that a WHERE joins are multiplied out."""
 MACROS = (
     "last_owner",
     "last_writer",
@@ -216,7 +246,7 @@ def plan_for(connection: duckdb.DuckDBPyConnection) -> None:
     ).fetchall()[0]
     # A locked one was loaded before, and plans as was right then.
     if not locked:
-        connection.execute(f"SET disabled_optimizers = '{','.join(_DEAR) if events <= FEW else ''}'")
+        _do_without(connection, _all_but_spared() if events <= VERY_FEW else _DEAR if events <= FEW else ())
 
 
 def create_held(connection: duckdb.DuckDBPyConnection) -> None:
@@ -236,7 +266,7 @@ def create_doubt(connection: duckdb.DuckDBPyConnection) -> None:
 
 def create_access(connection: duckdb.DuckDBPyConnection) -> None:
     """What follows from `_touch`, `_blemish` and the clocks: accesses and findings."""
-    _create(connection, "views", ACCESS)
+    _create(connection, "views", tuple(name for name in ACCESS if name not in ASKED))
     needed = _Needed(connection)
     broken = [code for code in FINDINGS if needed.may_have_rows(code) and _is_broken(connection, code)]
     _find(connection, broken)
@@ -244,7 +274,19 @@ def create_access(connection: duckdb.DuckDBPyConnection) -> None:
 
 def create_macros(connection: duckdb.DuckDBPyConnection) -> None:
     """What users and reports ask all of it with; findings do without."""
+    _create(connection, "views", ASKED)
     _create(connection, "macros", MACROS)
+
+
+def _do_without(connection: duckdb.DuckDBPyConnection, optimizers: tuple[str, ...]) -> None:
+    connection.execute(f"SET disabled_optimizers = '{','.join(optimizers)}'")
+
+
+@cache
+def _all_but_spared() -> tuple[str, ...]:
+    with duckdb.connect() as connection:
+        known = connection.execute("SELECT name FROM duckdb_optimizers()").fetchall()
+    return tuple(name for (name,) in known if name not in _SPARED)
 
 
 class _Needed:

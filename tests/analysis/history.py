@@ -244,9 +244,9 @@ class History:
         path.write_bytes(self.to_bytes())
         return path
 
-    def read(self, folder: Path) -> Dump:
+    def read(self, folder: Path, *, macros: bool = True) -> Dump:
         """What the reader makes of it."""
-        return open_dump(str(self.write(folder)))
+        return open_dump(str(self.write(folder)), macros=macros)
 
     def _launch(self, kind: str, stream: int, kernel: str, **fields: Any) -> Launched:
         self._launches += 1

@@ -31,8 +31,19 @@ HISTORIES: list[Callable[[], History]] = [
     *(partial(anything, seed) for seed in range(1, 20)),
 ]
 TABLES = (
-    *("fence", "_doubtful", "_met", "_unordered_publish", "_loose", "_near", "_past_row", "_hit"),
-    "finding",
+    *("_tenancy", "_two_tenants", "_request", "_use", "row_content", "fence"),
+    *(
+        "_doubtful",
+        "_blemish",
+        "_uncomputed",
+        "_met",
+        "_unordered_publish",
+        "_loose",
+        "_near",
+        "_past_row",
+        "_hit",
+        "finding",
+    ),
 )
 
 
@@ -56,5 +67,6 @@ def test_what_is_left_out_would_have_no_rows(
     monkeypatch.setattr(library, "NEEDS", {})
     monkeypatch.setattr(library, "_is_broken", lambda connection, code: True)
     monkeypatch.setattr(library, "FEW", -1)
+    monkeypatch.setattr(library, "VERY_FEW", -1)
     assert told(history(), tmp_path) == found
     assert found["finding"]

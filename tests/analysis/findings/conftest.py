@@ -16,7 +16,7 @@ def told(tmp_path: Path) -> Callable[[History], Told]:
     """Reads a history, and gives its findings."""
 
     def read(history: History) -> Told:
-        relation = history.read(tmp_path).connection.execute("FROM finding ORDER BY finding")
+        relation = history.read(tmp_path, macros=False).connection.execute("FROM finding ORDER BY finding")
         names = [column[0] for column in relation.description or []]
         return [dict(zip(names, row, strict=True)) for row in relation.fetchall()]
 

@@ -12,7 +12,11 @@ WITH
             AND x.first < y.end AND y.first < x.end AND (x.mode = 'write' OR y.mode = 'write')
         -- Clears have a rule of their own, TR104.
         WHERE l.clock[x.stream + 1] < x.ordinal AND NOT x.clears AND NOT y.clears
-        QUALIFY row_number() OVER (PARTITION BY y.page, y.life ORDER BY y.seq, x.seq DESC) = 1
+        -- Of what one launch does, what it reads comes first.
+        QUALIFY row_number() OVER (
+            PARTITION BY y.page, y.life
+            ORDER BY y.seq, x.seq DESC, y.mode, x.mode DESC, y.first, y.end, x.first, x.end, y.row, y.generation
+        ) = 1
         UNION ALL
         -- So are the copy that fills a slot of the host tier, and the one that brings it back.
         SELECT page, life, seq, other_seq, 'write', 'read', NULL, NULL, NULL, NULL, request, slot

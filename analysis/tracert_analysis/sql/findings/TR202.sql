@@ -82,8 +82,8 @@ JOIN _stream AS late_name ON late.stream = late_name.stream
 JOIN _stream AS early_name ON early.stream = early_name.stream
 LEFT JOIN page_life AS p ON b.page = p.page AND b.previous = p.life
 LEFT JOIN (
-    SELECT t.page, t.life, t.first_seq, any_value(t.row) AS row, any_value(t.generation) AS generation,
-        any_value(n.request) AS request
+    SELECT t.page, t.life, t.first_seq, min(t.row) AS row, arg_min(t.generation, t.row) AS generation,
+        arg_min(n.request, t.row) AS request
     FROM _touch AS t LEFT JOIN _tenancy AS n ON t.row = n.row AND t.generation = n.generation
     GROUP BY t.page, t.life, t.first_seq
 ) AS u ON b.page = u.page AND b.life = u.life AND b.first_seq = u.first_seq AND b.slot IS NULL

@@ -5,7 +5,7 @@ WITH
         WHERE kind = 'snapshot_save' AND launch IS NOT NULL GROUP BY launch
     ),
     owned AS (
-        SELECT m.page, m.life, m.origin_seq, any_value(n.request) AS request
+        SELECT m.page, m.life, m.origin_seq, min(n.request) AS request
         FROM _met AS m
         JOIN _touch AS t
             ON t.page = m.origin_page AND t.life = m.origin_life AND t.mode = 'write'
