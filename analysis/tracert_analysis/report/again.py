@@ -33,8 +33,8 @@ LEFT JOIN launch AS late ON late.launch = f.launch
 WHERE f.class <> 'symptom' QUALIFY row_number() OVER (PARTITION BY f.finding) = 1 ORDER BY f.finding"""
 
 SAME = ("code", "resource_kind", "resource_id", "life", "row", "generation")
-"""By these a finding is the same one in another history, whichever launch is now the first to break the rule; of
-the workspace, where every launch finds the same places, the launch says more."""
+"""By these a finding is the same one in another history, whichever launch is now the first to break the rule;
+of the workspace, where every launch finds the same places, the launch says more."""
 
 
 class Left(NamedTuple):
@@ -65,6 +65,8 @@ class Edited(NamedTuple):
     """Is the verdict gone? None where nothing could be tried."""
     beside: tuple[tuple[int, int], ...] = ()
     """Launches between which order lacked, too: the earlier and the later one."""
+    fails: tuple[str, ...] = ()
+    """Of several repairs that were tried, those that leave the verdict: `clear`, `narrow`."""
 
 
 def checked_again(dump: Dump, statements: Sequence[str], looked: Callable[[], None] | None = None) -> Left:
@@ -105,5 +107,5 @@ def schema(dump: Dump) -> str:
 
 
 def of_dump(statement: str, own: str, verdict: int = 1) -> str:
-    """The statement with `main.` for the schema `own`, and `$verdict` for the number of the verdict's finding."""
+    """The statement with `main.` for the schema `own`, and `$verdict` for the verdict's number."""
     return statement.replace("main.", f"{own}.").replace("$verdict", f"{verdict:d}")

@@ -6,48 +6,42 @@ Everything is told as of the moment of the verdict; later events only say what f
 import json
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any, NamedTuple
+from typing import Any
 
-from tracert_analysis import library
-from tracert_analysis.explain import pages as explained
 from tracert_analysis.load import Dump
 from tracert_analysis.report import given_away, repairs
 from tracert_analysis.report.acquittals import acquittals
 from tracert_analysis.report.acts import Acts
-from tracert_analysis.report.again import CHECKED, EVENTS_MAX
+from tracert_analysis.report.again import EVENTS_MAX
 from tracert_analysis.report.bytes_story import bytes_acquittals, bytes_story
 from tracert_analysis.report.causes import kept_room
 from tracert_analysis.report.contrast import contrasts
-from tracert_analysis.report.counterfactual import are_mixed, counterfactual
-from tracert_analysis.report.edges import ways
 from tracert_analysis.report.errors import error_fact
-from tracert_analysis.report.facts import Act, Edge, FenceFact, Resource
-from tracert_analysis.report.findings import beside, finding, findings, resource, story
+from tracert_analysis.report.facts import Act, FenceFact
+from tracert_analysis.report.findings import finding, findings
 from tracert_analysis.report.guards import guard_story
 from tracert_analysis.report.names import names
 from tracert_analysis.report.novelty import novelties
-from tracert_analysis.report.options import bearing
 from tracert_analysis.report.pages import About, Doubt, page_story
 from tracert_analysis.report.progress import lanes, streams
 from tracert_analysis.report.questions import Questions, Row
 from tracert_analysis.report.report import (
     Access,
-    Confidence,
     ErrorFact,
     Evidence,
+    Finding,
     HostAct,
-    Repetition,
     Report,
-    Verdict,
 )
 from tracert_analysis.report.rerun import reproduce
 from tracert_analysis.report.rows import row_story
 from tracert_analysis.report.scene import Scene, scene
-from tracert_analysis.report.sentences import checked, nothing_found
+from tracert_analysis.report.sentences import checked
 from tracert_analysis.report.standing import standing
-from tracert_analysis.report.stories import BytesStory, PageStory, RowStory, Uncomputed, WorkspaceStory
+from tracert_analysis.report.stories import PageStory, RowStory
 from tracert_analysis.report.surroundings import surroundings
-from tracert_analysis.report.uncomputed import MASKS, uncomputed
+from tracert_analysis.report.uncomputed import uncomputed
+from tracert_analysis.report.verdict import Around, config_of, verdict
 from tracert_analysis.report.workspace import workspace_acquittals, workspace_story
 
 USE = """
@@ -75,13 +69,15 @@ def build(dump: Dump, page: int | None = None) -> Report:
     """
     questions = Questions(dump.connection)
     acts = Acts(questions)
-    config = _config(dump)
+    config = config_of(dump)
     kv_pages = config.get("kv_pages") if isinstance(config.get("kv_pages"), int) else None
     pages = PAGES_MAX if kv_pages is None else kv_pages
     if page is not None and not 0 <= page < pages:
         raise NoSuchPage(f"there is no page {page}: the pool has pages 0 to {pages - 1}")
     rows, query, total = findings(questions)
     seen = scene(questions, acts, dump, rows)
+    # The verdict first, then all others by event.
+    rows.sort(key=lambda row: row is not seen.root)
     access = _access(questions, acts, seen)
     host = _host(questions, seen)
     row_stories = _row_stories(questions, acts, seen, kv_pages)
@@ -99,9 +95,9 @@ def build(dump: Dump, page: int | None = None) -> Report:
     return Report(
         tool=_tool(),
         dump=_about(dump),
-        error=_error(dump, acts, rows),
+        error=_error(dump, acts, seen, rows),
         verdict=replace(
-            _verdict(dump, seen, rows, query, counts, beside_it),
+            verdict(questions, acts, dump, seen, rows, query, counts, beside_it),
             standing=standing(questions, dump, seen, whole),
         ),
         access=access,
@@ -120,7 +116,7 @@ def build(dump: Dump, page: int | None = None) -> Report:
                 *workspace_acquittals(questions, seen.act, code),
             )
         ),
-        findings=tuple(finding(row, seen.causes.why[row["finding"]]) for row in rows),
+        findings=_findings(seen, rows),
         moment=seen.at,
         what_was_new=novelties(questions, seen.act),
         in_flight=streams(questions, acts),
@@ -134,98 +130,6 @@ def build(dump: Dump, page: int | None = None) -> Report:
         guard=guard_story(questions, acts, seen.shown.row if seen.shown else None, seen.act),
         queries=tuple(questions.asked),
     )
-
-
-class Around(NamedTuple):
-    """What else was found that says what to do about the verdict."""
-
-    left_out: Uncomputed | None
-    handed: tuple[str, ...]
-    """What mends a row that changed hands."""
-    workspace: WorkspaceStory | None
-    content: BytesStory | None
-    clears: int | None
-    """Launches that had cleared granted pages."""
-
-
-def _verdict(
-    dump: Dump,
-    scene: Scene,
-    rows: list[Row],
-    query: int,
-    counts: dict[str, int],
-    around: Around,
-) -> Verdict:
-    root = scene.root
-    if root is None:
-        partial = bool(dump.evidence.unknown or dump.evidence.truncated or dump.evidence.lost)
-        failed = bool(dump.header.get("error"))
-        sentence = nothing_found(counts, len(library.FINDINGS), failed, partial)
-        return Verdict(None, None, "none", sentence, Resource("none"), query=query)
-    assert scene.shown is not None
-    confidence: Confidence = scene.shown.row["confidence"]
-    # Bytes of two kinds in one life of a page: it has two owners, whatever was read there first.
-    mixed = are_mixed(dump)
-    advised = {**root, "code": "TR205"} if mixed else root
-    left_out, handed = around.left_out, around.handed
-    config = _config(dump)
-    advice = _advice(advised, scene.root_edge, around, config)
-    edited = counterfactual(dump, rows)
-    symptoms = sorted({row["code"] for row in rows if row["class"] == "symptom"})
-    return Verdict(
-        code=root["code"],
-        name=root["name"],
-        confidence=confidence,
-        sentence=story(scene.repetitions, scene.shown, scene.root_edge is not None)
-        + beside(scene.causes, confidence),
-        resource=resource(root),
-        launch=root["launch"],
-        act=scene.root_act,
-        seq=root["seq"],
-        missing_edge=scene.root_edge,
-        fix=advice.repair,
-        fix_how=advice.how,
-        hardening=advice.hardening,
-        detection=advice.detection,
-        counterfactual=edited,
-        uncounted=tuple(symptoms) if edited is not None and CHECKED in edited else None,
-        masks=advice.masks,
-        # No option bears on what was not computed, on who has a row, or on bytes of two kinds.
-        options=() if left_out or handed or mixed else bearing(root["code"], config, around.clears),
-        repetition=_repetition(scene),
-        query=query,
-    )
-
-
-def _repetition(scene: Scene) -> Repetition | None:
-    if scene.shown is None or scene.shown.why is None:
-        return None
-    row = scene.shown.row
-    return Repetition(
-        number=scene.repetitions.index(row) + 1,
-        of=len(scene.repetitions),
-        visible=row["confidence"] == "observed",
-        seq=row["seq"],
-        resource=resource(row),
-        act=scene.act,
-        missing_edge=scene.edge,
-        consequence=kept_room(row, scene.repetitions[0]),
-    )
-
-
-def _advice(root: Row, edge: Edge | None, around: Around, config: dict[str, Any]) -> repairs.Advice:
-    """The derived call where order is missing; the finding's page knows the rest."""
-    if around.left_out is not None:
-        fixes = around.left_out.fixes()
-        both = "The first is this place, the second every place of the kind" if len(fixes) > 1 else ""
-        return repairs.Advice(fixes, both, masks=MASKS)
-    page = explained().get(root["code"])
-    if page is None:
-        return repairs.Advice()
-    here = around.handed or repairs.missing_edge(edge, root, page, ways(edge) if edge else ())
-    cases = repairs.cases(root, around.workspace, around.content, around.left_out is not None)
-    uncleared = around.content is not None and around.content.clears == 0
-    return repairs.advice(page, here, cases, config, uncleared)
 
 
 def _access(questions: Questions, acts: Acts, scene: Scene) -> Access | None:
@@ -347,7 +251,7 @@ def _page_stories(
             why = f"what entry {entry.index} of row {row.row} names until the publish has executed"
             wanted.setdefault(entry.left_page, (scene.at, why))
             doubts.setdefault(entry.left_page, Doubt(entry.index, False))
-    size = _config(dump).get("page_size")
+    size = config_of(dump).get("page_size")
     return tuple(
         page_story(
             questions,
@@ -383,12 +287,18 @@ def _told(dump: Dump) -> dict[str, Any] | None:
     return error
 
 
-def _error(dump: Dump, acts: Acts, rows: list[Row]) -> ErrorFact | None:
+def _findings(scene: Scene, rows: list[Row]) -> tuple[Finding, ...]:
+    apart = {row["finding"] for cluster in scene.causes.independent() for row in cluster}
+    return tuple(finding(row, scene.causes.why[row["finding"]], row["finding"] in apart) for row in rows)
+
+
+def _error(dump: Dump, acts: Acts, scene: Scene, rows: list[Row]) -> ErrorFact | None:
     error = dump.header.get("error") or _told(dump)
     stream = error.get("stream") if isinstance(error, dict) else None
     name = acts.stream_name(stream) if isinstance(stream, int) else None
     nonfinite = any(row["code"] == "TR902" for row in rows)
-    category = rows[0]["class"] if rows else None
+    # What does not explain the error says nothing of its words.
+    category = scene.root["class"] if scene.root and scene.causes.explains() is not False else None
     return error_fact(error if isinstance(error, dict) else None, name, category, nonfinite, _idle(dump))
 
 

@@ -4,8 +4,13 @@ Two findings are tied by what the second is about: a page in its life or the nex
 generation, the launch that broke the first rule, the order that both lack. A shared number alone ties
 nothing: a page of another life, or another row of the same launch, may be another bug. What follows from a
 consequence follows from its cause; what nothing explains stands on its own.
+
+The verdict is the earliest finding that explains what failed: it, or what follows from it, is tied to that
+(`failure`). Where none is, it is the first symptom, else the earliest finding, which then is no cause. Where
+nothing failed, it is the earliest finding.
 """
 
+from tracert_analysis.report.failure import ENDINGS, PREFIX, Failure
 from tracert_analysis.report.questions import Questions, Row
 
 REPEATED = "the same again"
@@ -24,33 +29,63 @@ SELECT f.finding, late.kernel, early.kernel AS other_kernel,
 FROM finding f
 LEFT JOIN launch late ON late.launch = f.launch LEFT JOIN launch early ON early.launch = f.other_launch"""
 
-PREFIX = ("TR501", "TR503")
-"""A cache gave a request what it must not: all that the request does with it follows."""
 REACHING = ("order", "lifetime", "content")
 """Classes of findings that what went wrong in a page's life can bring upon the next."""
-ENDINGS = ("TR201", "TR203", "TR205", "TR303", "TR503")
-"""A life ended too early, or is not the only one: whoever gets the page next is hit."""
 
 
 class Causes:
     """Why each finding follows, by its number; None for the verdict and for what stands on its own."""
 
-    def __init__(self, questions: Questions, rows: list[Row]) -> None:
-        """`rows` of the view `finding`, in its order: the first is the verdict."""
+    def __init__(self, questions: Questions, rows: list[Row], failure: Failure | None = None) -> None:
+        """`rows` of the view `finding`, in its order; `failure` is what they have to explain."""
         self._kernels = {row["finding"]: row for row in questions.rows(KERNELS)}
+        self._failure = failure
         self._clusters: list[list[Row]] = []
+        reasons = {row["finding"]: self._place(row) for row in rows}
+        self._tied = {id(cluster): self._is_tied(cluster) for cluster in self._clusters}
+        self._lead()
         self.why: dict[int, str | None] = {}
-        for row in rows:
-            self.why[row["finding"]] = self._place(row)
+        for place, cluster in enumerate(self._clusters):
+            for row in cluster:
+                why = reasons[row["finding"]]
+                of = f"of {cluster[0]['code']} at seq {cluster[0]['seq']}, " if place and why else ""
+                self.why[row["finding"]] = f"{of}{why}" if why else None
+
+    @property
+    def root(self) -> Row:
+        """The verdict."""
+        return self._clusters[0][0]
 
     def repetitions(self) -> list[Row]:
         """The verdict and its repetitions: the same rule, broken by the same kernels on the same streams."""
-        root = self._clusters[0][0]
-        return [row for row in self._clusters[0] if self._where(row) == self._where(root)]
+        return [row for row in self._clusters[0] if self._where(row) == self._where(self.root)]
 
     def alone(self) -> list[list[Row]]:
         """What the verdict does not explain: each a finding that stands alone, and what follows from it."""
         return self._clusters[1:]
+
+    def independent(self) -> list[list[Row]]:
+        """Of these the ones that have nothing to do with what failed; none where nothing did."""
+        return [cluster for cluster in self.alone() if self._tied[id(cluster)] is False]
+
+    def explains(self) -> bool | None:
+        """Does the verdict explain what failed? None where nothing did, or the history does not say what."""
+        return self._tied[id(self._clusters[0])] if self._clusters else None
+
+    def _is_tied(self, cluster: list[Row]) -> bool | None:
+        if self._failure is None:
+            return None
+        if any(self._failure.is_tied(row) for row in cluster):
+            return bool(cluster[0]["class"] != "symptom")
+        return False if self._failure.launches else None
+
+    def _lead(self) -> None:
+        """The verdict's cluster comes first."""
+        first = next((cluster for cluster in self._clusters if self._tied[id(cluster)]), None)
+        if first is None and self._failure is not None:
+            first = next((cluster for cluster in self._clusters if cluster[0]["class"] == "symptom"), None)
+        if first is not None:
+            self._clusters = [first, *(cluster for cluster in self._clusters if cluster is not first)]
 
     def _place(self, row: Row) -> str | None:
         """Put it behind what explains it: what it is about says more than that its rule is broken again."""
@@ -61,9 +96,7 @@ class Causes:
                     continue
                 why = self._likeness(row, cluster) or why
                 cluster.append(row)
-                if cluster is self._clusters[0]:
-                    return why
-                return f"of {cluster[0]['code']} at seq {cluster[0]['seq']}, {why}"
+                return why
         self._clusters.append([row])
         return None
 
@@ -101,6 +134,8 @@ def follows(row: Row, cause: Row) -> str | None:
     if row["seq"] < cause["seq"]:
         return None
     symptom = row["class"] == "symptom"
+    if cause["class"] == "symptom" and not symptom:
+        return None
     same_row = row["row"] is not None and (row["row"], row["generation"]) == (
         cause["row"],
         cause["generation"],

@@ -1,35 +1,59 @@
 """Would the repair have helped? Adds it to the history and checks every rule again.
 
 A call belongs to a place in the code, not to one launch: a fence is added behind every launch of the
-earlier act's kernel and stream, and a wait before the next launch of the later act's stream. Where the host
-went ahead, it is made to wait for a fence. Where bytes are wrong, it is a clear before the first use of the
-page, or a kernel that loads no more than is valid; where nobody computed them, the launch that started behind
-them starts earlier. A clear that came too late is moved. A block of the
-workspace that was kept is given back (`given_back`); what came to a row after that was another's is left out
-(`given_away`). Where no such act repairs anything, that is said.
+earlier act's kernel and stream, and a wait before the next launch of the later act's stream. Where the
+verdict is still there, for it lacks order with other streams, too, they are waited for as well. Where the
+host went ahead, it is made to wait for a fence. Where bytes are wrong, it is a clear before the first use
+of the page, or a kernel that loads no more than is valid; where nobody computed them, the launch that
+started behind them starts earlier. A clear that came too late is moved. A block of the workspace that was
+kept is given back (`given_back`); what came to a row after that was another's is left out (`given_away`).
+Where no such act repairs anything, that is said.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tracert_analysis.load import Dump
-from tracert_analysis.report.again import EVENTS_MAX, checked_again, of_dump, schema, what_is_left
+from tracert_analysis.report.again import EVENTS_MAX, Edited, checked_again, of_dump, schema
 from tracert_analysis.report.given_away import given_away
 from tracert_analysis.report.given_back import given_back
-from tracert_analysis.report.questions import Row
+from tracert_analysis.report.questions import Row, literal
 
 BYTES = ("TR301", "TR302")
 """Findings that a clear would have prevented."""
 
-# Of the verdict alone, which is finding 1: what other findings lack is no answer to it.
-PLACES = """
-SELECT DISTINCT early.kernel, early.stream, late.stream AS to_stream
+# Of the verdict alone: what other findings lack is no answer to it.
+PLACE = """
+SELECT DISTINCT early.kernel, early.stream, late.stream AS to_stream, early.launch, late.launch AS to_launch
 FROM main.finding f
 JOIN main.launch early ON early.launch = f.other_launch
 JOIN main.launch late ON late.launch = f.launch
-WHERE f.finding = 1 AND early.seq < late.seq AND early.stream <> late.stream
-    AND late.clock[early.stream + 1] < early.ordinal"""
+WHERE f.finding = $verdict AND early.seq < late.seq AND early.stream <> late.stream
+    AND late.clock[early.stream + 1] < early.ordinal AND early.kernel IS NOT NULL"""
 
-LACKING = f"SELECT count(*) FROM ({PLACES})"
+# Who used the life before a page's new one, on each stream last, and is not ordered before its first use.
+USERS = """
+SELECT DISTINCT early.kernel, early.stream, late.stream AS to_stream, early.launch, late.launch AS to_launch
+FROM main.finding f
+JOIN main.launch late ON late.launch = f.launch
+JOIN (
+    SELECT page, life, lag(life) OVER (PARTITION BY page ORDER BY life) AS previous
+    FROM (SELECT DISTINCT page, life FROM main._span)
+) AS b ON b.page = f.resource_id AND b.life = f.life
+JOIN main._span s
+    ON s.page = b.page AND s.life = b.previous AND s.stream <> late.stream AND s.last_seq < late.seq
+JOIN main.launch early ON early.seq = s.last_seq
+WHERE f.finding = $verdict AND f.code = 'TR202' AND late.clock[early.stream + 1] < early.ordinal
+    AND early.kernel IS NOT NULL
+QUALIFY row_number() OVER (PARTITION BY early.stream ORDER BY early.seq DESC) = 1"""
+
+ROUNDS = 8
+"""So many streams at most are waited for beside the first."""
+
+# Every launch of those kernels and the next one of the stream that goes on.
+PAIRED = """
+(SELECT l.*, p.to_stream FROM main.launch AS l JOIN (VALUES {places}) AS p (kernel, stream, to_stream)
+    USING (kernel, stream)) AS early
+ASOF JOIN main.launch AS late ON early.to_stream = late.stream AND early.seq < late.seq"""
 
 # Between two events three numbers become free: for a fence behind the one and a wait before the other.
 FENCES = f"""
@@ -37,8 +61,7 @@ CREATE TABLE _fence AS
 SELECT (SELECT coalesce(max(fence) FILTER (fence < 1e18), 0) FROM main.event) + row_number() OVER () AS fence,
     early.stream, early.ordinal, 4 * early.seq - 2 AS record_seq, late.stream AS to_stream,
     4 * late.seq - 4 AS wait_seq
-FROM (SELECT * FROM main.launch JOIN ({PLACES}) USING (kernel, stream)) AS early
-ASOF JOIN main.launch AS late ON early.to_stream = late.stream AND early.seq < late.seq"""
+FROM {PAIRED}"""
 
 ADDED = """
 CREATE TABLE _added AS FROM main.event LIMIT 0;
@@ -56,9 +79,7 @@ SELECT * REPLACE (
 ) FROM main.event
 UNION ALL BY NAME FROM _added"""
 
-CALLS = f"""
-SELECT count(*) FROM (SELECT * FROM main.launch JOIN ({PLACES}) USING (kernel, stream)) AS early
-ASOF JOIN main.launch AS late ON early.to_stream = late.stream AND early.seq < late.seq"""
+CALLS = f"SELECT count(*) FROM {PAIRED}"
 
 # A clear of each page that a finding names, just before the first launch that uses it in that life, and on
 # its stream. Ordinals are doubled: the clear takes the free one before that launch.
@@ -110,13 +131,13 @@ FROM main.event AS e LEFT JOIN (
 MIXED = """
 SELECT count(*) FROM main.finding AS f JOIN main._met AS m
     ON f.resource_id = m.page AND f.life = m.life AND f.seq = m.seq AND f.code = 'TR301'
-WHERE f.finding = 1 AND m.kind = 'mixed'"""
+WHERE f.finding = $verdict AND m.kind = 'mixed'"""
 
 MEANT = """
 SELECT count(*) FROM main.finding AS f
 JOIN main._met AS m ON f.seq = m.seq AND f.resource_id = m.page AND f.life = m.life
-WHERE f.finding = 1 AND f.code IN ('TR301', 'TR302') AND m.kind IN ('stale', 'unwritten', 'blank', 'untold')
-    AND m.meant"""
+WHERE f.finding = $verdict AND f.code IN ('TR301', 'TR302')
+    AND m.kind IN ('stale', 'unwritten', 'blank', 'untold') AND m.meant"""
 
 LEFT_OUT_OF_ROW = f"{MEANT} AND m.before_seq IS NOT NULL"
 
@@ -152,7 +173,8 @@ INSERT INTO _added BY NAME SELECT passed_seq AS seq, 'fence_passed' AS kind, fen
 
 COPY_RELEASED = """
 SELECT count(*) FROM main.finding AS f JOIN main.launch AS c ON f.launch = c.launch
-WHERE f.finding = 1 AND f.code = 'TR303' AND f.other_launch IS NULL AND c.kind = 'copy' AND c.seq < f.seq"""
+WHERE f.finding = $verdict AND f.code = 'TR303' AND f.other_launch IS NULL AND c.kind = 'copy'
+    AND c.seq < f.seq"""
 
 # Clears that wipe what stands there already, and the pages that they wipe.
 WIPED = """
@@ -190,7 +212,7 @@ UNION ALL BY NAME FROM _added"""
 
 WIPES = """
 SELECT count(*) FROM main.finding AS f JOIN main._met AS m ON f.resource_id = m.page AND f.life = m.life
-WHERE f.finding = 1 AND f.code = 'TR104' AND m.kind = 'wiped' AND m.clear_seq = f.seq"""
+WHERE f.finding = $verdict AND f.code = 'TR104' AND m.kind = 'wiped' AND m.clear_seq = f.seq"""
 
 # Before the host writes pages, or has others touch them, it waits for the streams that it should have.
 ASKED = """
@@ -215,7 +237,7 @@ SELECT 4 * min(f.seq) - 4 AS seq, 'external_done' AS kind, o.actor, o.transactio
 FROM main.finding AS f JOIN main._outside AS o ON f.other_launch IS NULL AND f.other_seq = o.seq
 WHERE f.class IN ('order', 'lifetime') GROUP BY o.seq, o.actor, o.transaction"""
 
-WITHOUT_STREAM = "SELECT count(*) FROM missing_edge(1) WHERE {end}_launch IS NULL"
+WITHOUT_STREAM = "SELECT count(*) FROM missing_edge($verdict) WHERE {end}_launch IS NULL"
 
 BROKEN = "SELECT count(*) FROM main.finding WHERE class <> 'symptom'"
 
@@ -261,74 +283,130 @@ SEEN_DONE = Repair(
 MOVED_CLEAR = Repair("the clear moved to before the first use of the page", (WIPED, MOVED, LEFT_OUT))
 
 
-def counterfactual(dump: Dump, findings: list[Row]) -> str | None:
-    """What is left of the findings when what lacked is added, as a sentence; or why that can't be asked.
-
-    None without a finding.
-    """
-    if not findings:
-        return None
-    root = findings[0]
+def counterfactual(dump: Dump, root: Row) -> Edited:
+    """What is left of the findings when what the verdict `root` lacked is added; or why nothing was tried."""
     if root["class"] != "symptom" and dump.evidence.events > EVENTS_MAX:
-        return f"not checked: the history has more than {EVENTS_MAX:,} events"
-    broken = _count(dump, BROKEN)
+        return Edited(f"not checked: the history has more than {EVENTS_MAX:,} events", None)
+    broken = _count(dump, BROKEN, root)
     if root["code"] in BYTES:
-        return _bytes(dump, broken)
+        return _bytes(dump, broken, root)
     if root["code"] == "TR701":
-        return given_back(dump, broken, root) or NO_CALL["resource"]
-    if _count(dump, LACKING):
-        calls = _count(dump, CALLS)
-        times = "once" if calls == 1 else f"in all {calls} places where this code runs"
-        left = checked_again(dump, (FENCES, ADDED, EVENTS))
-        return (
-            f"with the call added to the recorded history ({times}) and every rule checked again, "
-            f"{what_is_left(broken, left)}"
-        )
+        return given_back(dump, broken, root) or Edited(NO_CALL["resource"], None)
+    places = missing(dump, root)
+    if places:
+        return _ordered(dump, broken, root, places)
     repair = None
     if root["code"] == "TR103":
         repair = WAITED_STAGING
-    elif _count(dump, WITHOUT_STREAM.format(end="from")):
+    elif _count(dump, WITHOUT_STREAM.format(end="from"), root):
         repair = SEEN_DONE
-    elif _count(dump, WITHOUT_STREAM.format(end="to")):
+    elif _count(dump, WITHOUT_STREAM.format(end="to"), root):
         repair = WAITED_STREAMS
-    elif _count(dump, COPY_RELEASED):
+    elif _count(dump, COPY_RELEASED, root):
         repair = WAITED_COPY
-    elif _count(dump, WIPES):
+    elif _count(dump, WIPES, root):
         repair = MOVED_CLEAR
     if repair is None:
-        return given_away(dump, broken) or NO_CALL.get(root["code"], NO_CALL[root["class"]])
+        why = NO_CALL.get(root["code"], NO_CALL[root["class"]])
+        return given_away(dump, broken, root) or Edited(why, None)
     left = checked_again(dump, repair.statements)
-    return f"with {repair.what}, and every rule checked again, {what_is_left(broken, left)}"
+    sentence = f"with {repair.what}, and every rule checked again, {left.what(broken)}"
+    return Edited(sentence, left.same(root) is None)
 
 
-def _count(dump: Dump, query: str) -> int:
-    return int(dump.connection.execute(of_dump(query, schema(dump))).fetchall()[0][0])
+class Place(NamedTuple):
+    """Where order lacks: behind the launches of a kernel on a stream, before the next ones of another."""
+
+    kernel: str
+    stream: int
+    to_stream: int
+    launch: int
+    """The launch that shows it."""
+    to_launch: int
 
 
-def are_mixed(dump: Dump) -> bool:
+def missing(dump: Dump, root: Row) -> list[Place]:
+    """Where the verdict lacks order, what it names first; empty where that is not what it lacks."""
+    found = [Place(*row) for row in _rows(dump, PLACE, root)]
+    if not found:
+        return []
+    return [*found[:1], *(place for place in _places(dump, root) if place[:3] != found[0][:3])]
+
+
+def _places(dump: Dump, root: Row) -> list[Place]:
+    return [Place(*row) for row in _rows(dump, USERS, root)] if root["code"] == "TR202" else []
+
+
+def _ordered(dump: Dump, broken: int, root: Row, places: list[Place]) -> Edited:
+    """With the calls at those places, and at others where the verdict is still there for lack of them."""
+    for _ in range(ROUNDS):
+        listed = ", ".join(
+            f"({literal(place.kernel)}, {place.stream}, {place.to_stream})" for place in places
+        )
+        left = checked_again(dump, (FENCES.format(places=listed), ADDED, EVENTS))
+        again = left.same(root)
+        if again is None or not again["loose"] or again["early_kernel"] is None:
+            break
+        place = Place(
+            again["early_kernel"],
+            again["other_stream"],
+            again["stream"],
+            again["other_launch"],
+            again["launch"],
+        )
+        if any(place[:3] == known[:3] for known in places):
+            break
+        places = [*places, place]
+    calls = _count(dump, CALLS.format(places=listed), root)
+    times = "once" if calls == 1 else f"in all {calls} places where this code runs"
+    what = {1: "the call", 2: "both calls"}.get(len(places), f"all {len(places)} calls")
+    sentence = (
+        f"with {what} added to the recorded history ({times}) and every rule checked again, "
+        f"{left.what(broken)}"
+    )
+    beside = tuple((place.launch, place.to_launch) for place in places[1:])
+    return Edited(sentence, again is None, beside)
+
+
+def _rows(dump: Dump, query: str, root: Row) -> list[tuple[Any, ...]]:
+    return dump.connection.execute(of_dump(query, schema(dump), root["finding"])).fetchall()
+
+
+def _count(dump: Dump, query: str, root: Row) -> int:
+    return int(_rows(dump, query, root)[0][0])
+
+
+def are_mixed(dump: Dump, root: Row) -> bool:
     """Does the verdict tell of state rows that are read as keys and values, or of the reverse?"""
-    return _count(dump, MIXED) > 0
+    return _count(dump, MIXED, root) > 0
 
 
-def _bytes(dump: Dump, before: int) -> str:
-    if _count(dump, LEFT_OUT_OF_ROW):
-        times = _count(dump, SKIPS)
+def _bytes(dump: Dump, before: int, root: Row) -> Edited:
+    if _count(dump, LEFT_OUT_OF_ROW, root):
+        times = _count(dump, SKIPS, root)
         where = "" if times == 1 else f" (in all {times} places where one starts late)"
         left = checked_again(dump, (STARTED,))
-        return (
+        return Edited(
             f"with the launch started where the one before it had ended{where}, and every rule checked "
-            f"again, {what_is_left(before, left)}"
+            f"again, {left.what(before)}",
+            left.same(root) is None,
         )
-    if are_mixed(dump):
-        return NO_CALL["mixed"]
-    if _count(dump, MEANT):
-        return NO_CALL["uncomputed"]
+    if are_mixed(dump, root):
+        return Edited(NO_CALL["mixed"], None)
+    if _count(dump, MEANT, root):
+        return Edited(NO_CALL["uncomputed"], None)
     left = checked_again(dump, (CLEARS, CLEARED))
     sentence = (
         "with a clear of the page added to the recorded history before its first use, and every rule checked "
-        f"again, {what_is_left(before, left)}"
+        f"again, {left.what(before)}"
     )
-    if not _count(dump, WHOLE):
-        return sentence
+    gone = left.same(root) is None
+    if not _count(dump, WHOLE, root):
+        return Edited(sentence, gone)
     narrowed = checked_again(dump, (NARROWED,))
-    return f"{sentence}; with kernels that load valid positions only, {what_is_left(before, narrowed)}"
+    tried = {"clear": gone, "narrow": narrowed.same(root) is None}
+    return Edited(
+        f"{sentence}; with kernels that load valid positions only, {narrowed.what(before)}",
+        any(tried.values()),
+        fails=tuple(name for name, helps in tried.items() if not helps),
+    )

@@ -4,6 +4,7 @@ Derived from the two launches alone: what the finding is called does not matter,
 """
 
 import re
+from typing import NamedTuple
 
 from tracert_analysis.report.facts import Act, Edge
 from tracert_analysis.report.questions import Questions
@@ -46,14 +47,44 @@ def variable(act: Act) -> str:
     return re.sub(r"\W", "_", act.stream_name, flags=re.ASCII)
 
 
-def ways(edge: Edge) -> tuple[str, ...]:
-    """What repairs it, best first. A copy is easier to move to another stream than a computation."""
+class Move(NamedTuple):
+    """Launches of a kernel on a stream, enqueued on another one."""
+
+    kernel: str
+    stream: int
+    to_stream: int
+    sentence: str
+
+
+def moves(edge: Edge) -> tuple[Move, ...]:
+    """Which of the two could be enqueued where the other is; a copy is easier to move than a computation."""
     earlier, later = edge.earlier, edge.later
     if not (earlier.launch and later.launch):
-        return (f"on the host, between {earlier.name} and {later.name}: {edge.call}",)
-    moved, staying = (later, earlier) if earlier.kind == "launch" != later.kind else (earlier, later)
-    return (
-        f"enqueue {moved.kernel} on stream {staying.stream_name}, where {staying.kernel} is: "
-        "a stream runs its launches in order",
-        f"or order the two streams, between launch {earlier.launch} and launch {later.launch}: {edge.call}",
+        return ()
+    pairs = [(earlier, later), (later, earlier)]
+    if earlier.kind == "launch" != later.kind:
+        pairs.reverse()
+    return tuple(
+        Move(
+            moved.kernel,
+            moved.stream,
+            staying.stream,
+            f"enqueue {moved.kernel} on stream {staying.stream_name}, where {staying.kernel} is: "
+            "a stream runs its launches in order",
+        )
+        for moved, staying in pairs
     )
+
+
+def order(edges: tuple[Edge, ...]) -> str:
+    """The calls that add the edges, of which all end at the same act."""
+    first = edges[0]
+    if len(edges) > 1:
+        calls = "; ".join(f"behind {edge.earlier.name}: {edge.call}" for edge in edges)
+        return f"order {first.later.name} after all {len(edges)}, {calls}"
+    if first.earlier.launch and first.later.launch:
+        return (
+            f"order the two streams, between launch {first.earlier.launch} and launch "
+            f"{first.later.launch}: {first.call}"
+        )
+    return f"on the host, between {first.earlier.name} and {first.later.name}: {first.call}"

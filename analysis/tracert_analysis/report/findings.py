@@ -5,6 +5,7 @@ from typing import NamedTuple
 from tracert_analysis.load import DumpError
 from tracert_analysis.report.causes import Causes, kept_room
 from tracert_analysis.report.facts import Resource
+from tracert_analysis.report.failure import Failure
 from tracert_analysis.report.questions import Questions, Row
 from tracert_analysis.report.report import Finding
 
@@ -76,24 +77,51 @@ def story(repetitions: list[Row], chosen: Shown, lacks_order: bool) -> str:
     return f"{told}; {before}: {repetitions[0]['sentence']}".rstrip(".") + "."
 
 
+def unexplained(causes: Causes, failure: Failure | None) -> str:
+    """That the verdict does not explain what failed, or may not, as a sentence; empty where it does."""
+    explains = causes.explains()
+    if failure is None or explains or (causes.root["class"] == "symptom" and not causes.independent()):
+        return ""
+    if explains is None:
+        return f" Whether this explains {failure.name} is not known: no launch is known at which it shows."
+    failure.ask()
+    if causes.root["class"] == "symptom":
+        return " No rule that the history breaks beside it is tied to it."
+    return (
+        f" This does not explain {failure.name}: no rule that the history breaks is tied to {failure.told}, "
+        "by a page, a row or a launch."
+    )
+
+
 def beside(causes: Causes, confidence: str) -> str:
     """What the verdict does not explain, as a sentence to go on with; empty where it explains all."""
-    alone = causes.alone()
-    if not alone:
-        return ""
+    apart = causes.independent()
+    alone = [cluster for cluster in causes.alone() if cluster not in apart]
+    told = ""
+    if alone:
+        told = f" Not explained by this: {_named(alone)}"
+        seen = next((row for cluster in alone for row in cluster if row["confidence"] == "observed"), None)
+        if seen is not None and confidence != "observed" and seen["class"] != "symptom":
+            told += f"; what visibly went wrong is told of by {seen['code']} at seq {seen['seq']}"
+        told += "."
+    if apart:
+        told += f" Also broken, independent of this failure: {_named(apart)}."
+    return told
+
+
+def _named(clusters: list[list[Row]]) -> str:
     named = [
-        f"{cluster[0]['code']} {cluster[0]['name']} at seq {cluster[0]['seq']}" for cluster in alone[:BESIDE]
+        f"{cluster[0]['code']} {cluster[0]['name']} at seq {cluster[0]['seq']}"
+        for cluster in clusters[:BESIDE]
     ]
-    more = f" and {len(alone) - BESIDE} more" if len(alone) > BESIDE else ""
-    seen = next((row for cluster in alone for row in cluster if row["confidence"] == "observed"), None)
-    visible = ""
-    if seen is not None and confidence != "observed" and seen["class"] != "symptom":
-        visible = f"; what visibly went wrong is told of by {seen['code']} at seq {seen['seq']}"
-    return f" Not explained by this: {', '.join(named)}{more}{visible}."
+    return ", ".join(named) + (f" and {len(clusters) - BESIDE} more" if len(clusters) > BESIDE else "")
 
 
-def finding(row: Row, follows: str | None) -> Finding:
-    """A row of the view as the report lists it; `follows` says why it is a consequence, if it is."""
+def finding(row: Row, follows: str | None, independent: bool = False) -> Finding:
+    """A row of the view as the report lists it; `follows` says why it is a consequence, if it is.
+
+    `independent`: it has nothing to do with what failed.
+    """
     return Finding(
         code=row["code"],
         name=row["name"],
@@ -105,6 +133,7 @@ def finding(row: Row, follows: str | None) -> Finding:
         launch=row["launch"],
         request=row["request"],
         follows=follows,
+        independent=independent,
     )
 
 

@@ -7,7 +7,7 @@ and given to another. Poison that is published when a row is given back comes be
 """
 
 from tracert_analysis.load import Dump
-from tracert_analysis.report.again import checked_again, of_dump, schema, what_is_left
+from tracert_analysis.report.again import Edited, checked_again, of_dump, schema
 from tracert_analysis.report.questions import Questions, Row
 
 CODES = ("TR201", "TR401", "TR402", "TR403")
@@ -50,7 +50,7 @@ WHERE u.seq > x.next_seq"""
 # The verdict's launch met in the row what was published too late, or is itself too late.
 MET = f"""
 SELECT count(*) FROM main.finding AS f
-WHERE f.finding = 1 AND f.code IN ('TR201', 'TR401', 'TR402', 'TR403') AND (
+WHERE f.finding = $verdict AND f.code IN ('TR201', 'TR401', 'TR402', 'TR403') AND (
     EXISTS (FROM ({USES}) AS u WHERE u.seq = f.seq AND u."row" = f."row" AND u.generation = f.generation)
     OR EXISTS (
         FROM main.finding AS o JOIN ({PUBLISHES}) AS p ON o.other_launch = p.launch
@@ -90,10 +90,10 @@ def fixes(questions: Questions, root: Row) -> tuple[str, ...]:
     return FIXES.get(met[0]["what"], ()) if met else ()
 
 
-def given_away(dump: Dump, broken: int) -> str | None:
+def given_away(dump: Dump, broken: int, root: Row) -> Edited | None:
     """What is left of so many findings without late acts, as a sentence; None when the verdict met none."""
     own = schema(dump)
-    if not dump.connection.execute(of_dump(MET, own)).fetchall()[0][0]:
+    if not dump.connection.execute(of_dump(MET, own, root["finding"])).fetchall()[0][0]:
         return None
     publishes, uses = dump.connection.execute(of_dump(COUNTS, own)).fetchall()[0]
     told = [
@@ -102,7 +102,8 @@ def given_away(dump: Dump, broken: int) -> str | None:
         if count
     ]
     left = checked_again(dump, (LEFT_OUT,))
-    return (
+    return Edited(
         f"without the {' and '.join(told)} that came after the row was given to another, and every rule "
-        f"checked again, {what_is_left(broken, left)}"
+        f"checked again, {left.what(broken)}",
+        left.same(root) is None,
     )

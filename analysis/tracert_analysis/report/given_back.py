@@ -8,7 +8,7 @@ was placed later stays where it was: only who is in the way is changed.
 from typing import Any
 
 from tracert_analysis.load import Dump
-from tracert_analysis.report.again import checked_again, of_dump, schema, what_is_left
+from tracert_analysis.report.again import Edited, checked_again, of_dump, schema
 from tracert_analysis.report.questions import Row
 
 # Blocks that findings call kept: in these the launch and the one that is in the way are the same.
@@ -27,7 +27,7 @@ SELECT w.launch, w.stream, w."offset", w.bytes, w.capacity, w.alloc_seq, w.free_
 FROM main.finding AS f
 JOIN main.workspace AS w
     ON w.launch = f.other_launch AND w."offset" = f.resource_id AND w.alloc_seq = f.other_seq
-WHERE f.finding = 1 AND f.code = 'TR701' AND f.launch <> f.other_launch"""
+WHERE f.finding = $verdict AND f.code = 'TR701' AND f.launch <> f.other_launch"""
 
 FREED = "CREATE TABLE _freed AS {blocks}"
 
@@ -93,21 +93,24 @@ JOIN main.event AS p ON p.kind = 'workspace_plan' AND p.launch = f.launch AND p.
 WHERE f.code = 'TR701' AND f.launch IS DISTINCT FROM f.other_launch ORDER BY f.seq, p.seq DESC LIMIT 1"""
 
 
-def given_back(dump: Dump, broken: int, root: Row) -> str | None:
+def given_back(dump: Dump, broken: int, root: Row) -> Edited | None:
     """What is left of the findings, `broken` in all, when blocks are given back; None where none could be."""
-    starved = _first(dump, STARVED)
+    number = root["finding"]
+    starved = next(iter(_all(dump, STARVED)), None)
     kept, blocks = _all(dump, KEPT), KEPT
     if not kept:
-        kept, blocks = [row for row in _all(dump, OLDEST) if row["due"] is not None], OLDEST
+        kept, blocks = [row for row in _all(dump, OLDEST, number) if row["due"] is not None], OLDEST
     if starved and starved["bytes"] > starved["capacity"] and root["launch"] == starved["launch"]:
-        return (
+        return Edited(
             f"no block given back would have helped: launch {starved['launch']} planned {starved['bytes']} "
-            f"bytes, and the whole workspace has {starved['capacity']}"
+            f"bytes, and the whole workspace has {starved['capacity']}",
+            None,
         )
     if not kept:
         return None
     rooms: list[Row] = []
-    statements = (FREED.format(blocks=blocks), ROOMS, ADDED, EVENTS)
+    taken = blocks.replace("$verdict", f"{number:d}")
+    statements = (FREED.format(blocks=taken), ROOMS, ADDED, EVENTS)
     left = checked_again(dump, statements, lambda: rooms.extend(_all(dump, "FROM _room")))
     found = next((row for row in reversed(rooms) if starved and row["launch"] == starved["launch"]), None)
     told = (
@@ -115,7 +118,8 @@ def given_back(dump: Dump, broken: int, root: Row) -> str | None:
         if found is not None and starved is not None
         else ""
     )
-    return f"with {_what(kept, blocks)} and every rule checked again, {what_is_left(broken, left)}{told}"
+    sentence = f"with {_what(kept, blocks)} and every rule checked again, {left.what(broken)}{told}"
+    return Edited(sentence, left.same(root) is None)
 
 
 def _what(kept: list[Row], blocks: str) -> str:
@@ -128,12 +132,7 @@ def _what(kept: list[Row], blocks: str) -> str:
     return f"{named} given back when launch {block['launch']} had ended, before event {block['due']},"
 
 
-def _all(dump: Dump, query: str) -> list[Row]:
-    result = dump.connection.execute(of_dump(query, schema(dump)))
+def _all(dump: Dump, query: str, verdict: int = 1) -> list[Row]:
+    result = dump.connection.execute(of_dump(query, schema(dump), verdict))
     names = [column[0] for column in result.description]
     return [dict[str, Any](zip(names, row, strict=True)) for row in result.fetchall()]
-
-
-def _first(dump: Dump, query: str) -> Row | None:
-    rows = _all(dump, query)
-    return rows[0] if rows else None

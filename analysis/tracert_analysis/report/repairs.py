@@ -8,6 +8,8 @@ import re
 from typing import Any, NamedTuple
 
 from tracert_analysis.explain import Page
+from tracert_analysis.report.again import Edited
+from tracert_analysis.report.edges import order
 from tracert_analysis.report.facts import Edge
 from tracert_analysis.report.questions import Questions, Row
 from tracert_analysis.report.stories import BytesStory, WorkspaceStory
@@ -16,6 +18,14 @@ CASE = re.compile(r"(Where [^:,]+): (.)")
 """How an item of a page begins that is for one case only."""
 
 ONE = "One is enough"
+
+UNREPAIRED = "none is known: what was tried leaves the finding there (see counterfactual)"
+
+TRIED = {
+    "clear": re.compile(r"\bclear", re.IGNORECASE),
+    "narrow": re.compile(r"leave out what is not valid|read no further than the frontier"),
+}
+"""What items of pages say that was tried, by its name in `Edited.fails`."""
 
 # Clears of granted pages before an event: that of the arena at the start names none.
 CLEARS = """
@@ -35,22 +45,32 @@ class Advice(NamedTuple):
 
 
 def advice(
-    page: Page, repair: tuple[str, ...], cases: dict[str, bool], config: dict[str, Any], uncleared: bool
+    page: Page,
+    repair: tuple[str, ...],
+    cases: dict[str, bool],
+    config: dict[str, Any],
+    uncleared: bool,
+    edited: Edited | None = None,
 ) -> Advice:
     """A page's advice in the case of this history.
 
     `repair`: what works here, where the history says it better than the page. `cases`: whether each case
     that a page tells of is the one at hand; what is not in it is told with its condition. `uncleared`: no
-    clear of the bytes in question has been recorded.
+    clear of the bytes in question has been recorded. What was tried, and leaves the verdict, is no repair.
     """
+    failed = [TRIED[name] for name in edited.fails] if edited is not None else []
     fixes = repair or tuple(
-        _in_force(page.code, fix, config, uncleared) for fix in fitting(page.fixes(), cases)
+        _in_force(page.code, fix, config, uncleared)
+        for fix in fitting(page.fixes(), cases)
+        if not any(tried.search(fix) for tried in failed)
     )
+    if edited is not None and edited.repaired is False:
+        fixes = ()
     seen = tuple(_switched_off(item, config) for item in fitting(page.detection(), cases))
     how = ONE if repair else page.how()
     return Advice(
         repair=fixes,
-        how=how if len(fixes) > 1 else "",
+        how=how if len(fixes) > 1 else "" if fixes else UNREPAIRED,
         hardening=tuple(fitting(page.hardening(), cases)),
         detection=seen,
         masks=tuple(fitting(page.masks(), cases)),
@@ -102,10 +122,14 @@ def cleared(questions: Questions, code: str, at: int) -> int | None:
     return int(told.first["clears"]) if told.first else None
 
 
-def missing_edge(edge: Edge | None, root: Row, page: Page | None, ways: tuple[str, ...]) -> tuple[str, ...]:
-    """The derived call where order is missing, and of a lifetime how to wait with the page; else nothing."""
-    if edge is None:
+def missing_edge(edges: tuple[Edge, ...], moved: str, root: Row, page: Page | None) -> tuple[str, ...]:
+    """The derived calls where order is missing, and of a lifetime how to wait with the page; else nothing.
+
+    `moved` is another way that was seen to help; empty where none was.
+    """
+    if not edges:
         return ()
+    ways = (moved, f"or {order(edges)}") if moved else (order(edges),)
     return ways + (tuple(page.fixes()[:1]) if page and root["class"] == "lifetime" else ())
 
 

@@ -87,7 +87,7 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The root cause: the earliest finding, or that there is none."""
+    """The root cause: the earliest finding that explains what failed, or that there is none."""
 
     code: str | None
     name: str | None
@@ -97,8 +97,13 @@ class Verdict:
     launch: int | None = None
     act: Act | None = None
     """The launch that broke the rule first."""
+    explains_failure: bool | None = None
+    """False where the history ties no broken rule to what failed, and this is the first of those beside it;
+    None where nothing failed, or where it did is not known."""
     seq: int | None = None
     missing_edge: Edge | None = None
+    missing_beside: tuple[Edge, ...] = ()
+    """Order that it lacks, too: all of them are needed."""
     fix: tuple[str, ...] = ()
     """What repairs it, a sentence each."""
     fix_how: str = ""
@@ -206,7 +211,10 @@ class Novelty:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A rule that the history breaks; `follows` says why it is a consequence of the verdict, if it is."""
+    """A rule that the history breaks; `follows` says why it is a consequence of the verdict, if it is.
+
+    `independent`: something failed, and this has nothing to do with it, nor with the verdict.
+    """
 
     code: str
     name: str
@@ -218,6 +226,7 @@ class Finding:
     launch: int | None
     request: int | None
     follows: str | None
+    independent: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,7 +326,8 @@ class Report:
             resource, what = again.resource, _did(again.act, again.missing_edge, again.seq)
             what += f" (number {again.number} of {again.of}; first at seq {verdict.seq}: {first}{other})"
         sure = "suspected: " if verdict.confidence == "suspected" else ""
-        return f"tracert: {sure}{verdict.code} {verdict.name}: {resource}: {what}"
+        untied = " (this does not explain what failed)" if verdict.explains_failure is False else ""
+        return f"tracert: {sure}{verdict.code} {verdict.name}: {resource}: {what}{untied}"
 
 
 def _did(act: Act | None, edge: Edge | None, seq: int | None) -> str:

@@ -1,4 +1,4 @@
-"""What a report is about: the first finding, its repetitions, and of these the one that is told of."""
+"""What a report is about: the finding that explains what failed, its repetitions, and the one told of."""
 
 from typing import NamedTuple
 
@@ -7,6 +7,7 @@ from tracert_analysis.report.acts import Acts
 from tracert_analysis.report.causes import Causes
 from tracert_analysis.report.edges import missing_edge
 from tracert_analysis.report.facts import Act, Edge
+from tracert_analysis.report.failure import Failure, failure
 from tracert_analysis.report.findings import Shown, shown
 from tracert_analysis.report.questions import Questions, Row
 
@@ -26,9 +27,11 @@ class Scene(NamedTuple):
     """What the verdict is about: the finding, the launch that broke the rule, the act it broke it against."""
 
     root: Row | None
-    """The verdict: the first finding."""
+    """The verdict: the first finding, or the first that explains what failed."""
     causes: Causes
     """What follows from the verdict, and what stands on its own."""
+    failure: Failure | None
+    """None where nothing failed."""
     repetitions: list[Row]
     """The verdict, and later findings of the same kind."""
     shown: Shown | None
@@ -54,6 +57,7 @@ def scene(questions: Questions, acts: Acts, dump: Dump, rows: list[Row]) -> Scen
         return Scene(
             None,
             Causes(questions, []),
+            None,
             [],
             None,
             None,
@@ -65,8 +69,9 @@ def scene(questions: Questions, acts: Acts, dump: Dump, rows: list[Row]) -> Scen
             dump.evidence.last_seq or 0,
             act,
         )
-    root = rows[0]
-    causes = Causes(questions, rows)
+    failed = failure(questions, dump, rows)
+    causes = Causes(questions, rows, failed)
+    root = causes.root
     repetitions = causes.repetitions()
     chosen = shown(questions, repetitions)
     root_act, _ = acts.launch(root["launch"])
@@ -77,7 +82,7 @@ def scene(questions: Questions, acts: Acts, dump: Dump, rows: list[Row]) -> Scen
     at = chosen.row["seq"]
     concerned = act or _concerned(questions, acts, chosen.row) or other
     return Scene(
-        root, causes, repetitions, chosen, root_act, root_edge, act, query, other, edge, at, concerned
+        root, causes, failed, repetitions, chosen, root_act, root_edge, act, query, other, edge, at, concerned
     )
 
 

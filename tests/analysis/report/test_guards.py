@@ -15,10 +15,11 @@ from tests.analysis.history import History, use
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
     """Of rows that are wrong in every way; the verdict is of row 1, in which the kernel found page 9."""
-    history, launches = guarded_history()
-    told = {"launch": launches["too far"].launch, "request": 15, "row": 5, "class": "attention"}
-    history.event("nonfinite", **told, position=7, layer=3, pages=[[14, 1], [15, 1]])
-    history.event("arrive", request=15, id="cmpl-15", prompt_tokens=8, max_tokens=1)
+    history, _ = guarded_history()
+    again = history.forward(COMPUTE, use(1, 1, 7, 8))
+    told = {"launch": again.launch, "request": 11, "row": 1, "class": "attention"}
+    history.event("nonfinite", **told, position=7, layer=3, pages=[[6, 1], [7, 1]])
+    history.event("arrive", request=11, id="cmpl-11", prompt_tokens=8, max_tokens=1)
     return build(history.read(tmp_path_factory.mktemp("guarded")))
 
 
@@ -44,10 +45,10 @@ def test_the_entry_of_the_verdict_stands_beside_what_was_published(report):
 
 
 def test_the_first_value_is_told_with_layer_position_and_page(report):
-    """Of another launch here, for the verdict's gave none."""
+    """Of a later launch over the same row here, for the verdict's gave none."""
     last = " ".join(section(report)[-2:])
-    assert "first in layer 3, in what attention gave, at position 7 of request:15 (cmpl-15), which" in last
-    assert "lies in page 15.1" in last
+    assert "first in layer 3, in what attention gave, at position 7 of request:11 (cmpl-11), which" in last
+    assert "lies in page 7.1" in last
     assert "what it read is not" in last
 
 
@@ -63,7 +64,7 @@ def test_json_has_it_all(report):
         "differs": True,
         "is_page": True,
     } == (told["entries"][0])
-    assert (3, "attention", 7, 15, 1) == tuple(
+    assert (3, "attention", 7, 7, 1) == tuple(
         told["value"][name] for name in ("layer", "value_class", "position", "page", "life")
     )
 

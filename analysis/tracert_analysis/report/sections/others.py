@@ -67,16 +67,17 @@ def others(report: Report) -> Section:
 
 
 def _others(report: Report) -> Iterator[Fact]:
-    groups: dict[tuple[str, str | None], list[Finding]] = {}
+    groups: dict[tuple[str, str | None, bool], list[Finding]] = {}
     again = report.verdict.repetition
     # What the report tells of is no other finding.
     told = (report.verdict.code, again.seq, again.resource) if again is not None else None
     for item in report.findings[1:]:
         if (item.code, item.seq, item.resource) == told:
             continue
-        groups.setdefault((item.code, item.follows), []).append(item)
-    for (code, follows), items in list(groups.items())[:LISTED]:
-        why = f"A consequence: {follows}." if follows else "On its own."
+        groups.setdefault((item.code, item.follows, item.independent), []).append(item)
+    for (code, follows, independent), items in list(groups.items())[:LISTED]:
+        alone = "Also broken, independent of this failure." if independent else "On its own."
+        why = f"A consequence: {follows}." if follows else alone
         if follows == SAME_ORDER:
             why = f"{follows.capitalize()}."
         if follows == REPEATED:

@@ -29,6 +29,8 @@ def _facts(report: Report) -> Iterator[Fact]:
         yield from _repetition(found, found.repetition)
     if found.missing_edge is not None:
         yield from _edge(found.missing_edge, report)
+        for edge in found.missing_beside:
+            yield from _edge(edge, report, "and missing")
         again = found.repetition.missing_edge if found.repetition is not None else None
         if again is not None:
             yield Fact(
@@ -54,7 +56,7 @@ def _facts(report: Report) -> Iterator[Fact]:
 def _advice(found: Verdict) -> Iterator[Fact]:
     """What repairs it, and how the repairs belong together; what only hardens, shows or masks it."""
     if found.fix_how:
-        yield Fact("fix", f"{found.fix_how}:", (), "good")
+        yield Fact("fix", f"{found.fix_how}:" if found.fix else found.fix_how, (), "good")
     for number, fix in enumerate(found.fix):
         label = "" if number or found.fix_how else "fix"
         yield Fact(label, f"{number + 1}. {fix}" if len(found.fix) > 1 else fix, (), "good")
@@ -101,9 +103,9 @@ def _detail(name: str, value: object) -> str:
     return f"{name}={value}" + (f" ({meaning})" if meaning else "")
 
 
-def _edge(edge: Edge, report: Report) -> Iterator[Fact]:
+def _edge(edge: Edge, report: Report, label: str = "missing edge") -> Iterator[Fact]:
     earlier, later = edge.earlier, edge.later
-    yield Fact("missing edge", f"{ordered(earlier)} -> {ordered(later)}", (), "bad")
+    yield Fact(label, f"{ordered(earlier)} -> {ordered(later)}", (), "bad")
     between = f"after {earlier.name}, before {later.name}"
     yield Fact("missing call", f"{edge.call}   {between}", (), "good")
     name = earlier.stream_name

@@ -1,0 +1,156 @@
+"""The verdict of a scene: its sentence, the order that it lacks, what repairs it, and what was tried."""
+
+from typing import Any, NamedTuple
+
+from tracert_analysis import library
+from tracert_analysis.explain import pages as explained
+from tracert_analysis.load import Dump
+from tracert_analysis.report import repairs
+from tracert_analysis.report.acts import Acts
+from tracert_analysis.report.again import CHECKED, Edited
+from tracert_analysis.report.causes import kept_room
+from tracert_analysis.report.counterfactual import are_mixed, counterfactual
+from tracert_analysis.report.edges import missing_edge, moves
+from tracert_analysis.report.facts import Edge, Resource
+from tracert_analysis.report.findings import beside, resource, story, unexplained
+from tracert_analysis.report.moved import helps
+from tracert_analysis.report.options import bearing
+from tracert_analysis.report.questions import Questions, Row
+from tracert_analysis.report.report import Confidence, Repetition, Verdict
+from tracert_analysis.report.scene import Scene
+from tracert_analysis.report.sentences import nothing_found
+from tracert_analysis.report.stories import BytesStory, Uncomputed, WorkspaceStory
+from tracert_analysis.report.uncomputed import MASKS
+
+BROKEN = "SELECT count(*) FROM finding WHERE class <> 'symptom'"
+
+
+def config_of(dump: Dump) -> dict[str, Any]:
+    """What the header says the engine ran with."""
+    config = dump.header.get("config")
+    return config if isinstance(config, dict) else {}
+
+
+class Around(NamedTuple):
+    """What else was found that says what to do about the verdict."""
+
+    left_out: Uncomputed | None
+    handed: tuple[str, ...]
+    """What mends a row that changed hands."""
+    workspace: WorkspaceStory | None
+    content: BytesStory | None
+    clears: int | None
+    """Launches that had cleared granted pages."""
+
+
+def verdict(
+    questions: Questions,
+    acts: Acts,
+    dump: Dump,
+    scene: Scene,
+    rows: list[Row],
+    query: int,
+    counts: dict[str, int],
+    around: Around,
+) -> Verdict:
+    """Of `rows` of the view `finding`, which query `query` gave, the one that the scene is about.
+
+    `counts`: what was looked at, where none of them is.
+    """
+    root = scene.root
+    if root is None:
+        partial = bool(dump.evidence.unknown or dump.evidence.truncated or dump.evidence.lost)
+        failed = bool(dump.header.get("error"))
+        sentence = nothing_found(counts, len(library.FINDINGS), failed, partial)
+        return Verdict(None, None, "none", sentence, Resource("none"), query=query)
+    assert scene.shown is not None
+    confidence: Confidence = scene.shown.row["confidence"]
+    # Bytes of two kinds in one life of a page: it has two owners, whatever was read there first.
+    mixed = are_mixed(dump, root)
+    advised = {**root, "code": "TR205"} if mixed else root
+    left_out, handed = around.left_out, around.handed
+    config = config_of(dump)
+    edited = counterfactual(dump, root)
+    edges = _edges(questions, acts, scene, edited)
+    advice = _advice(advised, edges, around, config, edited, _moved(dump, root, edges))
+    symptoms = sorted({row["code"] for row in rows if row["class"] == "symptom"})
+    return Verdict(
+        code=root["code"],
+        name=root["name"],
+        confidence=confidence,
+        sentence=story(scene.repetitions, scene.shown, scene.root_edge is not None)
+        + unexplained(scene.causes, scene.failure)
+        + beside(scene.causes, confidence),
+        explains_failure=scene.causes.explains(),
+        resource=resource(root),
+        launch=root["launch"],
+        act=scene.root_act,
+        seq=root["seq"],
+        missing_edge=scene.root_edge,
+        missing_beside=edges[1:],
+        fix=advice.repair,
+        fix_how=advice.how,
+        hardening=advice.hardening,
+        detection=advice.detection,
+        counterfactual=edited.sentence,
+        uncounted=tuple(symptoms) if CHECKED in edited.sentence else None,
+        masks=advice.masks,
+        # No option bears on what was not computed, on who has a row, or on bytes of two kinds.
+        options=() if left_out or handed or mixed else bearing(root["code"], config, around.clears),
+        repetition=_repetition(scene),
+        query=query,
+    )
+
+
+def _repetition(scene: Scene) -> Repetition | None:
+    if scene.shown is None or scene.shown.why is None:
+        return None
+    row = scene.shown.row
+    return Repetition(
+        number=scene.repetitions.index(row) + 1,
+        of=len(scene.repetitions),
+        visible=row["confidence"] == "observed",
+        seq=row["seq"],
+        resource=resource(row),
+        act=scene.act,
+        missing_edge=scene.edge,
+        consequence=kept_room(row, scene.repetitions[0]),
+    )
+
+
+def _edges(questions: Questions, acts: Acts, scene: Scene, edited: Edited) -> tuple[Edge, ...]:
+    """The order that the verdict lacks: the edge that it names, and those that it lacks beside that."""
+    if scene.root_edge is None:
+        return ()
+    pairs = [(acts.launch(earlier)[0], acts.launch(later)[0]) for earlier, later in edited.beside]
+    return (scene.root_edge, *filter(None, (missing_edge(questions, *pair) for pair in pairs)))
+
+
+def _moved(dump: Dump, root: Row, edges: tuple[Edge, ...]) -> str:
+    """Of a lack of one edge another way to repair it: one that helps, as the history with it shows."""
+    if len(edges) != 1:
+        return ""
+    broken = int(dump.connection.execute(BROKEN).fetchall()[0][0])
+    return next((move.sentence for move in moves(edges[0]) if helps(dump, move, broken, root)), "")
+
+
+def _advice(
+    root: Row,
+    edges: tuple[Edge, ...],
+    around: Around,
+    config: dict[str, Any],
+    edited: Edited,
+    moved: str,
+) -> repairs.Advice:
+    """The derived call where order is missing; the finding's page knows the rest."""
+    if around.left_out is not None:
+        fixes = around.left_out.fixes()
+        both = "The first is this place, the second every place of the kind" if len(fixes) > 1 else ""
+        return repairs.Advice(fixes, both, masks=MASKS)
+    page = explained().get(root["code"])
+    if page is None:
+        return repairs.Advice()
+    here = around.handed or repairs.missing_edge(edges, moved, root, page)
+    cases = repairs.cases(root, around.workspace, around.content, around.left_out is not None)
+    uncleared = around.content is not None and around.content.clears == 0
+    return repairs.advice(page, here, cases, config, uncleared, edited)

@@ -1,0 +1,229 @@
+"""What failed decides what is its cause: an earlier mistake that has nothing to do with it is none."""
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+
+import pytest
+from tracert_analysis.report.as_json import as_json
+from tracert_analysis.report.as_text import render
+from tracert_analysis.report.build import build
+from tracert_analysis.report.causes import Causes
+from tracert_analysis.report.failure import failure
+from tracert_analysis.report.findings import findings
+from tracert_analysis.report.questions import Questions
+from tracert_analysis.report.report import Report
+
+from tests.analysis.history import History, use
+from tests.analysis.report.histories import (
+    COMPUTE,
+    TRANSFER,
+    arrive,
+    begun,
+    double_free,
+    leaked_page,
+    stale_mapping,
+    turn,
+    unordered_publish,
+    unordered_reuse,
+)
+from tests.analysis.report.joined import joined
+
+
+def ran(history: History) -> History:
+    """Its last launch was running when the device failed."""
+    last = next(event for event in reversed(history.events) if "ordinal" in event)
+    history.error(last["stream"])
+    history.progress[last["stream"]] = (last["ordinal"], last["ordinal"] - 1)
+    return history
+
+
+def another(history: History) -> History:
+    """A launch of a request that has nothing to do with what was before; it ran when the device failed."""
+    turn(history, 30, 9, 1, arrive(history, 30, [20, 21]), step=9)
+    return ran(history)
+
+
+def unlike(history: History) -> History:
+    """The last launch gave a value that is not finite; the device goes on."""
+    last = next(event for event in reversed(history.events) if event.get("uses"))
+    used = last["uses"][-1]
+    history.event("nonfinite", launch=last["launch"], request=40, row=used["row"], position=1, layer=-1)
+    return history
+
+
+def ended(history: History, reason: str, error: dict[str, Any] | None) -> History:
+    """A dump with that header."""
+    history.header |= {"reason": reason, "error": error}
+    return history
+
+
+def killed() -> History:
+    """kill -9, while a launch was running."""
+    history = ran(joined(leaked_page(), unordered_publish()))
+    history.events.pop()
+    history.seq -= 1
+    return ended(history, "killed", {"code": -9, "name": "SIGKILL", "message": "killed by SIGKILL"})
+
+
+def raised(name: str, message: str, *, last: bool) -> History:
+    """An exception of the engine; the double free was its last act, or another launch came after it."""
+    history = joined(unordered_reuse(), double_free())
+    if not last:
+        turn(history, 30, 9, 1, arrive(history, 30, [20, 21]), step=9)
+    error = {"code": -1, "name": name, "message": message, "observed_at": "engine"}
+    history.event("error", **error)
+    return ended(history, "exception", error)
+
+
+def hung(*, starved: bool) -> History:
+    """Silent: no launch runs, and a request waits; there is room for it, or there is none."""
+    history = leaked_page()
+    history.header["config"]["kv_pages"] = 6 if starved else 32
+    history.event("arrive", request=50, id="waits", prompt_tokens=40 if starved else 4, max_tokens=1)
+    return ended(history, "hang", {"code": 0, "name": "HANG", "message": "no progress"})
+
+
+def stuck() -> History:
+    """A launch does not end, and nothing is wrong with it; an unrelated double free came before."""
+    history = double_free()
+    turn(history, 30, 9, 1, arrive(history, 30, [20, 21]), step=9)
+    history.progress[COMPUTE] = (history._ordinals[COMPUTE], history._ordinals[COMPUTE] - 1)
+    return ended(history, "hang", {"code": 0, "name": "HANG", "message": "no progress"})
+
+
+def by_row() -> History:
+    """A launch followed a row too early; a later one over the same row fails, ordered after everything."""
+    history = joined(leaked_page(), unordered_publish())
+    history.sync()
+    history.forward(COMPUTE, use(19, 2, 6, 7), step=1004)
+    return ran(history)
+
+
+def by_page() -> History:
+    """A launch reads the life of a page that another one wrote without order."""
+    history = joined(leaked_page(), unordered_reuse())
+    page, life, _, _ = history.events[-1]["writes"][0]
+    history.order(TRANSFER, COMPUTE)
+    history.forward(COMPUTE, reads=[[page, life, 0, 4]], kernel="checksum")
+    return ran(history)
+
+
+def by_what_was_stored() -> History:
+    """A launch computed by a row that names another's page, and the reader of that page fails."""
+    history = joined(leaked_page(), stale_mapping())
+    launch = [event for event in history.events if event.get("uses")][-1]
+    row = launch["uses"][0]
+    entries = [event for event in history.events if event.get("row") == row["row"] and "entries" in event][-1]
+    page = entries["entries"][1][1:]
+    history.forward(COMPUTE, reads=[[*page, 0, 1]], kernel="checksum")
+    return ran(history)
+
+
+def too_late() -> History:
+    """The launch that failed came before the one that broke a rule over the same row, in order."""
+    history = begun()
+    turn(history, 10, 3, 1, arrive(history, 10, [5, 6]))
+    failed = history._ordinals[COMPUTE]
+    history.forward(COMPUTE, use(3, 1, 6, 7, walked=5), step=2)
+    history.error(COMPUTE)
+    history.progress[COMPUTE] = (failed, failed - 1)
+    return history
+
+
+def no_room() -> History:
+    """The device's memory ran out, and a request that ended keeps pages."""
+    history = leaked_page()
+    error = {"code": 2, "name": "OUT_OF_MEMORY", "message": "out of memory", "observed_at": "engine"}
+    history.event("error", **error)
+    return ended(history, "exception", error)
+
+
+class Case(NamedTuple):
+    """A history, its verdict, whether that explains what failed, and what is independent of it."""
+
+    history: Callable[[], History]
+    code: str
+    explains: bool | None
+    independent: tuple[str, ...] = ()
+
+
+CASES = {
+    "running": Case(lambda: ran(joined(leaked_page(), unordered_publish())), "TR102", True, ("TR204",)),
+    "nothing tied": Case(lambda: another(double_free()), "TR203", False),
+    "two untied": Case(lambda: another(joined(leaked_page(), double_free())), "TR204", False, ("TR203",)),
+    "a value": Case(lambda: unlike(joined(double_free(), stale_mapping())), "TR402", True, ("TR203",)),
+    "killed": Case(killed, "TR204", None),
+    "in good order": Case(
+        lambda: ended(joined(leaked_page(), unordered_publish()), "exit", None), "TR204", None
+    ),
+    "the last act": Case(lambda: raised("KeyError", "7", last=True), "TR203", True),
+    "an exception": Case(lambda: raised("KeyError", "7", last=False), "TR202", None),
+    "the audit": Case(
+        lambda: raised("InvariantError", "the audit of pages failed: page 53 is free", last=False),
+        "TR203",
+        True,
+    ),
+    "starved": Case(lambda: hung(starved=True), "TR204", True),
+    "room enough": Case(lambda: hung(starved=False), "TR204", None),
+    "stuck": Case(stuck, "TR901", False, ("TR203",)),
+    "by row": Case(by_row, "TR102", True, ("TR204",)),
+    "by page": Case(by_page, "TR202", True, ("TR204",)),
+    "by what was stored": Case(by_what_was_stored, "TR402", True, ("TR204",)),
+    "later": Case(too_late, "TR402", False),
+    "no room": Case(no_room, "TR204", True),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_earliest_that_explains_what_failed_is_the_verdict(tmp_path: Path, name: str) -> None:
+    """What is not tied to it is never its cause, though it came first."""
+    case = CASES[name]
+    dump = case.history().read(tmp_path)
+    questions = Questions(dump.connection)
+    rows, _, _ = findings(questions)
+    causes = Causes(questions, rows, failure(questions, dump, rows))
+    independent = [cluster[0]["code"] for cluster in causes.independent()]
+    assert (case.code, case.explains) == (causes.root["code"], causes.explains())
+    assert list(case.independent) == [code for code in independent if code in case.independent]
+    assert bool(case.independent) == bool(independent)
+
+
+@cache
+def made(name: str) -> Report:
+    """The report of a case."""
+    with TemporaryDirectory() as folder:
+        return build(CASES[name].history().read(Path(folder)))
+
+
+def test_an_independent_finding_is_told_as_such() -> None:
+    """In the sentence, in the list and in JSON; what to do and the error's remark are about the verdict."""
+    report = made("running")
+    told = as_json(report)
+    assert report.verdict.sentence.endswith(
+        f" Also broken, independent of this failure: TR204 leaked-page at seq {report.findings[1].seq}."
+    )
+    assert [("TR102", False), ("TR204", True)] == [(item.code, item.independent) for item in report.findings]
+    assert ("TR102", True) == (told["verdict"]["code"], told["verdict"]["explains_failure"])
+    assert "one of class order" in told["error"]["remark"]
+    assert any("device.record(legacy)" in fix for fix in report.verdict.fix)
+    text = " ".join(render(report).split())
+    assert "still holds page 6.1 and" not in text.partition("OTHER FINDINGS")[0]
+    assert "Also broken, independent of this failure." in text.partition("OTHER FINDINGS")[2]
+
+
+def test_where_no_finding_is_tied_to_the_failure_that_is_said() -> None:
+    """In title and sentence; the error's words are not measured by what does not explain them."""
+    report = made("nothing tied")
+    last = report.in_flight[COMPUTE].running[0].launch
+    assert report.title.endswith(" (this does not explain what failed)")
+    assert report.verdict.sentence.endswith(
+        " This does not explain the failure of the device: no rule that the history breaks is tied to launch "
+        f"{last}, which was running, by a page, a row or a launch."
+    )
+    assert report.error is not None
+    assert not report.error.misleading
+    assert "the recorded history does not explain it" in report.error.remark
+    assert any("at which launches the failure shows" == query.about for query in report.queries)
