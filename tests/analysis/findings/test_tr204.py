@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.analysis.history import History, Page
+from tests.analysis.history import History, Page, use
 
 Read = Callable[[History], list[dict[str, Any]]]
 COMPUTE = 1
@@ -15,7 +15,8 @@ COMPUTE = 1
 def finished(history: History, kind: str = "finish") -> tuple[list[Page], int]:
     """A request runs for a step and ends."""
     pages = history.alloc([5, 6], "request:1")
-    history.forward(COMPUTE, step=1)
+    history.forward(COMPUTE, writes=[[*pages[0], 0, 4]], step=1)
+    history.sync(COMPUTE)
     return pages, history.event(kind, request=1, row=0, reason="stop")
 
 
@@ -118,6 +119,7 @@ def released(history: History) -> list[Page]:
     lent = {"snapshot": 1, "ranges": [[5, 0, 100]], "pages": [list(page) for page in pages]}
     history.event("snapshot_alias", **lent)
     history.forward(COMPUTE, writes=[[*pages[0], 0, 2]], step=1, **{"class": "rows"})
+    history.sync(COMPUTE)
     history.event("snapshot_release", **lent)
     return pages
 
@@ -128,6 +130,7 @@ def evicted(history: History) -> list[Page]:
     named = [list(page) for page in pages]
     history.event("insert", node=3, digest="aa", parent=0, pages=named, identity=1)
     history.forward(COMPUTE, writes=[[*pages[0], 0, 4]], step=1)
+    history.sync(COMPUTE)
     history.event("evict", node=3, digest="aa", pages=named[:1])
     return pages[:1]
 
@@ -197,3 +200,46 @@ def test_the_step_is_that_which_the_event_names(history: History, told: Read, la
     history.forward(COMPUTE, step=3)
     wrong = [(found["code"], found["seq"]) for found in told(history)]
     assert ([("TR204", ended)] if late else []) == wrong
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_a_page_is_kept_while_a_launch_that_uses_it_is_in_flight(
+    history: History, told: Read, late: bool
+) -> None:
+    """A step goes on with a request that has ended: its pages go back when that step is known to be done."""
+    pages = history.alloc([5], "request:1")
+    history.acquire(0, 1, 1)
+    history.publish(COMPUTE, 0, 1, pages)
+    history.forward(COMPUTE, use(0, 1, 0, 3), step=1)
+    behind = history.record(COMPUTE)
+    history.forward(COMPUTE, use(0, 1, 3, 4), step=2)
+    in_flight = history.record(COMPUTE)
+    history.passed(behind)
+    ended = history.event("finish", request=1, row=0, reason="stop")
+    history.release(0, 1, 1)
+    history.forward(COMPUTE, step=3)
+    history.passed(in_flight)
+    if late:
+        history.forward(COMPUTE, step=4)
+    history.give_back(pages, "request:1")
+    history.forward(COMPUTE, step=5)
+    wrong = [(found["code"], found["seq"]) for found in told(history)]
+    assert ([("TR204", ended)] if late else []) == wrong
+
+
+@pytest.mark.parametrize("done", [False, True])
+def test_a_page_is_kept_while_a_writer_without_a_stream_reads_it(
+    history: History, told: Read, done: bool
+) -> None:
+    """Another node fetches it: nobody knows when that is done but by its completion."""
+    pages = history.alloc([5], "request:1")
+    history.forward(COMPUTE, writes=[[*pages[0], 0, 4]], step=1)
+    history.sync()
+    fetch = history.begin("nic", reads=[[*pages[0], 0, 4]])
+    ended = history.event("finish", request=1, row=0, reason="stop")
+    history.forward(COMPUTE, step=2)
+    if done:
+        history.end("nic", fetch)
+    history.forward(COMPUTE, step=3)
+    wrong = [(found["code"], found["seq"]) for found in told(history)]
+    assert ([("TR204", ended)] if done else []) == wrong

@@ -73,23 +73,33 @@ WITH
         ) AS t ON t.x[1] = k.page AND t.x[2] = k.life AND t.seq BETWEEN k.seq AND k.deadline
             AND k.holder = CASE t.kind WHEN 'insert' THEN 'prefix:' || t.node ELSE 'snapshot:' || t.snapshot END
     ),
-    -- A holder may wait for what copies its pages elsewhere, and gives them back once the host knows that it is done.
-    copied AS (
-        SELECT k.holder, k.page, k.life, k.seq,
-            max(coalesce(l.learnt_seq, o.done_seq, 1e18::UBIGINT)) AS done_seq
+    -- A holder may wait for what still touches its pages, and gives them back once the host knows that it is done: for
+    -- a launch in flight, or a writer without a stream.
+    touched AS (
+        SELECT k.holder, k.page, k.life, k.seq, x.seq AS act_seq
+        FROM kept AS k JOIN _extent AS x ON k.page = x.page AND k.life = x.life AND x.seq < k.deadline
+        UNION ALL
+        SELECT k.holder, k.page, k.life, k.seq, u.seq
         FROM kept AS k
-        JOIN _extent AS x ON x.page = k.page AND x.life = k.life AND x.mode = 'read' AND x.seq < k.deadline
-        LEFT JOIN launch AS l ON x.seq = l.seq
-        LEFT JOIN _outside AS o ON x.seq = o.seq
-        WHERE x.source = 'offload' OR o.actor <> 'host'
-        GROUP BY k.holder, k.page, k.life, k.seq
+        JOIN _touch AS t ON k.page = t.page AND k.life = t.life AND t.first_seq < k.deadline
+        JOIN _use AS u
+            ON t.row = u.row AND t.generation = u.generation AND t.stream = u.stream
+            AND u.seq BETWEEN t.first_seq AND t.last_seq AND u.seq < k.deadline
+    ),
+    in_flight AS (
+        SELECT t.holder, t.page, t.life, t.seq, max(
+            CASE WHEN l.seq IS NOT NULL THEN coalesce(l.learnt_seq, 1e18::UBIGINT)
+                WHEN o.actor <> 'host' THEN coalesce(o.done_seq, 1e18::UBIGINT) END
+        ) AS done_seq
+        FROM touched AS t LEFT JOIN launch AS l ON t.act_seq = l.seq LEFT JOIN _outside AS o ON t.act_seq = o.seq
+        GROUP BY t.holder, t.page, t.life, t.seq
     ),
     broken AS (
         SELECT k.seq, k.kind, k.holder, k.request, k.row, k.deadline, count(DISTINCT (k.page, k.life)) AS pages,
             arg_min({'page': k.page, 'life': k.life, 'from_seq': k.from_seq}, k.page) AS first_page
         FROM kept AS k
         ANTI JOIN taken_again AS t USING (holder, page, life, seq)
-        LEFT JOIN copied AS c USING (holder, page, life, seq)
+        LEFT JOIN in_flight AS c USING (holder, page, life, seq)
         WHERE c.done_seq IS NULL OR c.done_seq < k.deadline
             OR EXISTS (FROM steps AS s WHERE s.seq > c.done_seq AND coalesce(s.seq < k.until_seq, true))
         GROUP BY ALL
