@@ -13,8 +13,7 @@ from tracert_analysis.report.scene import Scene
 SEEN = """
 SELECT l.state, o.state AS other_state,
     (SELECT min(e.seq) FROM event AS e WHERE e.kind = 'nonfinite' AND e.launch = l.launch) AS nonfinite_seq,
-    EXISTS (FROM event WHERE kind = 'error')
-        OR EXISTS (FROM header WHERE json_type(error) = 'OBJECT') AS failed
+    EXISTS (FROM _wrong AS w WHERE w.seq = l.seq AND w.symptom = 'error') AS failed
 FROM launch AS l LEFT JOIN launch AS o ON o.launch = $other
 WHERE l.launch = $launch"""
 

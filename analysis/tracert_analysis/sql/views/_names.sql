@@ -9,14 +9,20 @@ UNION ALL
 SELECT stream, any_value(CASE WHEN actor = 'host' THEN 'the host' ELSE actor END) FROM _outside GROUP BY stream;
 
 -- Launches at which something visibly went wrong: they were running when the device failed, or what they computed
--- was not finite.
+-- was not finite. Where a signal from outside, an exception of the host or the refusal of a result is all that there
+-- was, launches that ran were just running.
 CREATE TABLE _wrong (seq UBIGINT, stream USMALLINT, symptom VARCHAR);
 
 INSERT INTO _wrong
 SELECT l.seq, l.stream, 'error' FROM launch AS l
 WHERE l.state = 'running' AND (
-    EXISTS (FROM header WHERE error IS NOT NULL AND json_type(error) = 'OBJECT')
-    OR EXISTS (FROM _told_rest WHERE kind = 'error')
+    EXISTS (
+        FROM header WHERE error IS NOT NULL AND json_type(error) = 'OBJECT'
+            AND coalesce(error ->> 'name', '') NOT IN ('SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT')
+            AND coalesce(error ->> 'observed_at', CASE WHEN reason = 'exception' THEN 'engine' END, '')
+                NOT IN ('engine', 'commit')
+    )
+    OR EXISTS (FROM _told_rest WHERE kind = 'error' AND coalesce(observed_at, '') NOT IN ('engine', 'commit'))
 )
 UNION
 SELECT l.seq, l.stream, 'nonfinite' FROM _told_rest AS e JOIN launch AS l USING (launch) WHERE e.kind = 'nonfinite';
