@@ -184,7 +184,7 @@ class Provenance:
 
     def _mixed(self, cells: Cells, own: Flags, reads: Reads) -> list[tuple[Kind, Flags, Ints]]:
         """Rows that are read as keys and values, and the reverse, among what is the life's own."""
-        if not (self._content == ROWS).any():
+        if not ((self._content == ROWS).any() or (reads.content == ROWS).any()):
             return []
         content = np.append(self._content, 0)[np.maximum(cells[:, _ORIGIN], -1)]
         return [

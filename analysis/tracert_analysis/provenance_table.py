@@ -58,9 +58,9 @@ CROSS JOIN _window AS w
 WHERE t.mode = 'read' AND u.depth > t.index AND u.seq >= w.known_from
 UNION ALL
 SELECT x.page, x.life, x.seq, least(x.first, w.page_size), least(x.end, w.page_size),
-    least(x.end, w.page_size), CASE WHEN l.class = 'rows' THEN 2 ELSE 0 END
+    least(x.end, w.page_size), CASE WHEN l.seq IS NOT NULL THEN 2 ELSE 0 END
 FROM (FROM _extent AS x SEMI JOIN _inspected AS i ON x.page = i.page AND x.life = i.life) AS x
-LEFT JOIN launch AS l ON x.seq = l.seq
+LEFT JOIN _rows_read AS l ON x.seq = l.seq
 CROSS JOIN _window AS w
 WHERE x.mode = 'read' AND x.source = 'extent' AND x.first < x.end AND x.seq >= w.known_from
 ORDER BY ALL"""

@@ -38,6 +38,8 @@ class ByteOracle:
         self.rows: dict[tuple[int, int], tuple[int, int]] = {}
         self.reserved: set[int] = set()
         self.met: Met = {}
+        restores = [event for event in history.events if event["kind"] == "snapshot_restore"]
+        self.restores = {event["launch"] for event in restores}
         for event in history.events:
             self._event(event)
 
@@ -103,7 +105,9 @@ class ByteOracle:
                 reads.append((page, life, 0, size if one["covers"] == "page" else valid, valid, "kv"))
         for page, life, first, end in event.get("writes", []):
             self.pages[page][first:end] = [Byte(life, seq, content=event.get("class", "kv"))] * (end - first)
-        content = event.get("class")
+        # The class tells what is written; of what is read only where nothing is.
+        silent = event.get("class") if not event.get("writes") else None
+        content = "rows" if event["launch"] in self.restores else silent
         reads += [(page, life, first, end, end, content) for page, life, first, end in event.get("reads", [])]
         for page, life, first, end, valid, meant in reads:
             if page not in self.reserved and life > 0:

@@ -57,8 +57,8 @@ class Anything:
         """One of them."""
         draw, history = self.draw, self.history
         what = draw.choices(
-            ["grant", "tenancy", "use", "write", "read", "copy", "clear", "offload", "load"],
-            [3, 1, 10, 2, 1, 2, 2, 1, 1],
+            ["grant", "tenancy", "use", "write", "read", "make", "copy", "clear", "offload", "load"],
+            [3, 1, 10, 2, 1, 1, 2, 2, 1, 1],
         )[0]
         page, life = self.page()
         first, end = self.span()
@@ -74,14 +74,13 @@ class Anything:
             self.ends[row] = draw.choice([0, 0, 3, 4])
         elif what == "use":
             self.use(draw.choice([0, 1]))
-        elif what == "write":
-            history.forward(
-                COMPUTE, writes=[[page, life, first, end]], **{"class": draw.choice(["rows", None])}
-            )
-        elif what == "read":
-            history.forward(
-                COMPUTE, reads=[[page, life, first, end]], **{"class": draw.choice(["rows", None])}
-            )
+        elif what in ("write", "read", "make"):
+            extents = {"writes" if what == "write" else "reads": [[page, life, first, end]]}
+            if what == "make":
+                extents["writes"] = [[*self.page(), *self.span()]]
+            launch = history.forward(COMPUTE, **extents, **{"class": draw.choice(["rows", None])})
+            if what == "read" and draw.random() < 0.2:
+                history.event("snapshot_restore", snapshot=1, request=1, launch=launch.launch)
         elif what == "copy":
             target, target_life = self.page()
             if target != page:

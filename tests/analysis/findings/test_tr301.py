@@ -398,3 +398,23 @@ def test_keys_and_values_that_are_read_as_rows(history: History, told: Read) -> 
         f"in page 6.1 and brought here by launch {copy.launch} (copy_pages) on compute: it takes them for "
         "state rows"
     )
+
+
+@pytest.mark.parametrize("how", ["makes", "restores", "stores"])
+def test_the_class_tells_what_a_launch_writes(history: History, told: Read, how: str) -> None:
+    """Rows are made of keys and values, which it reads; that a snapshot is restored tells what it reads."""
+    history.give_back(history.alloc([5], "snapshot:4"), "snapshot:4")
+    (page,) = history.alloc([5], "request:1")
+    history.forward(COMPUTE, writes=[[*page, 0, 4]])
+    (rows,) = history.alloc([6], "snapshot:5")
+    if how == "makes":
+        history.forward(COMPUTE, kernel="make_rows", reads=[[*page, 0, 4]], writes=[[*rows, 0, 2]], **ROWS)
+    elif how == "restores":
+        load = history.forward(COMPUTE, kernel="load_row", reads=[[*page, 0, 4]])
+        history.event("snapshot_restore", snapshot=5, request=1, launch=load.launch)
+    else:
+        history.forward(COMPUTE, kernel="store_row", writes=[[*rows, 0, 2]], **ROWS)
+        load = history.forward(COMPUTE, kernel="load_row", reads=[[*rows, 0, 2], [*page, 0, 1]], **ROWS)
+    assert ([] if how == "makes" else [("TR301", load.seq)]) == [
+        (finding["code"], finding["seq"]) for finding in told(history)
+    ]

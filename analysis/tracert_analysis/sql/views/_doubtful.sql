@@ -1,3 +1,12 @@
+-- Launches whose explicit reads are of state rows: those that restored a snapshot, and those of class rows that write
+-- nothing, for the class tells what a launch writes.
+CREATE VIEW _rows_read AS
+SELECT seq FROM _told_launch
+WHERE kind = 'launch' AND (
+    class = 'rows' AND coalesce(len(writes), 0) = 0
+    OR launch IN (SELECT launch FROM _told_rest WHERE kind = 'snapshot_restore' AND launch IS NOT NULL)
+);
+
 -- Lives of pages in which a launch may have met bytes that it must not, with the first launch that may. All that were
 -- met are among them; a history without whole-page kernels, copies and holes has hardly any, and is looked at no more.
 CREATE TABLE _doubtful (page UINTEGER, life UINTEGER, seq UBIGINT);
@@ -104,7 +113,11 @@ WITH RECURSIVE
     with_rows AS (
         SELECT x.page, x.life, min(x.seq) AS seq
         FROM _extent AS x
-        JOIN (SELECT seq FROM _told_launch WHERE kind = 'launch' AND class = 'rows') AS l ON x.seq = l.seq
+        JOIN (
+            SELECT seq, 'write' AS mode FROM _told_launch WHERE kind = 'launch' AND class = 'rows'
+            UNION ALL
+            SELECT seq, 'read' FROM _rows_read
+        ) AS l ON x.seq = l.seq AND x.mode = l.mode
         WHERE x.source = 'extent' GROUP BY x.page, x.life
     ),
     begun AS (
