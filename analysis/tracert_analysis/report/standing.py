@@ -19,6 +19,7 @@ WHERE l.launch = $launch"""
 
 RECORDED = {
     "order": "which launch came before which, and that no call orders them",
+    "cleared": "which launch came before which, and which positions of the page each cleared or put there",
     "lifetime": "who held the page and when it was given back",
     "mapping": "what was published in the row, and how far it was followed",
     "content": "which launch wrote these bytes last, and which covers them: loads them with their page, "
@@ -26,10 +27,11 @@ RECORDED = {
     "resource": "what each launch planned, took and gave back",
     "symptom": "what went wrong, and nothing that broke another rule before",
 }
-"""What the history has, by the class of the verdict."""
+"""What the history has, by the class of the verdict; of a clear that comes in order `cleared`."""
 
 EFFECT = {
     "order": "what was read or written out of order",
+    "cleared": "zeros in the place of what was there",
     "lifetime": "what it met in a page that was another's, or nobody's",
     "mapping": "what the row named",
     "content": "these bytes",
@@ -39,6 +41,7 @@ EFFECT = {
 
 CODE = {
     "order": "leaves out the call",
+    "cleared": "clears what it must leave",
     "lifetime": "is wrong about the page",
     "mapping": "is wrong about the row",
     "content": "lets these bytes stand there",
@@ -57,6 +60,9 @@ def standing(questions: Questions, dump: Dump, scene: Scene, whole: bool) -> Sta
     row = scene.shown.row
     seen = _seen(questions, row)
     kind = str(row["class"])
+    # Of two launches that are ordered it is no call that is missing.
+    if row["code"] == "TR104" and scene.edge is None and row["other_launch"] is not None:
+        kind = "cleared"
     symptom = _symptom(row, seen) if row["confidence"] != "proven" else None
     return Standing(
         scope=_scope(str(row["confidence"]), symptom is not None),
@@ -121,8 +127,9 @@ def _inferred(row: Row, kind: str, symptom: str | None, seen: dict[str, Any]) ->
         return (f"that {EFFECT[kind]} is why launch {row['launch']} did not end",)
     if kind not in EFFECT:
         return ()
+    verb = "are" if kind in ("content", "cleared") else "is"
     return (
-        f"that {EFFECT[kind]} {'are' if kind == 'content' else 'is'} why {wrong}: the history does not have "
+        f"that {EFFECT[kind]} {verb} why {wrong}: the history does not have "
         "what a kernel computed, or at which address",
     )
 

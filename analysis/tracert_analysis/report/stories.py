@@ -147,6 +147,49 @@ class BytesStory:
 
 
 @dataclass(frozen=True, slots=True)
+class WrongRange:
+    """A clear that ran in time for a life of a page, over the wrong positions `first` up to `end`."""
+
+    act: Act
+    page: int
+    life: int
+    first: int
+    end: int
+    wrong_first: int
+    """Positions that it left; with `reaches` those that it should have left."""
+    wrong_end: int
+    reaches: bool
+    """It reached into what was valid."""
+    query: int
+
+    @property
+    def cleared(self) -> str:
+        """What it cleared."""
+        return _positions(self.first, self.end)
+
+    @property
+    def wrong(self) -> str:
+        """The positions that it should have cleared, or left."""
+        return _positions(self.wrong_first, self.wrong_end)
+
+    def __str__(self) -> str:
+        does = f"of which {self.wrong} was valid" if self.reaches else f"and left {self.wrong}"
+        if self.reaches and self.wrong_end - self.wrong_first > 1:
+            does = f"of which {self.wrong} were valid"
+        return f"{self.act} cleared {self.cleared} of page {self.page}.{self.life}, {does}"
+
+    def fix(self) -> str:
+        """What works."""
+        if self.reaches:
+            return f"Let the clear begin behind what is valid: {self}."
+        return f"Let the clear reach all that is not valid: {self}."
+
+
+def _positions(first: int, end: int) -> str:
+    return f"position {first}" if end - first == 1 else f"positions {first} to {end - 1}"
+
+
+@dataclass(frozen=True, slots=True)
 class Uncomputed:
     """Positions of a sequence that a launch reads as valid, without anybody having computed them."""
 

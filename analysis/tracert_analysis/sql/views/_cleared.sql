@@ -1,12 +1,12 @@
 -- Of positions in `_met` that a clear should have reached: the clear of the page for that life that came nearest, where
 -- it cleared and what it spared. There is none where no clear of the page ran for that life, after what they met.
 CREATE TABLE _spared (
-    kind VARCHAR, page UINTEGER, life UINTEGER, seq UBIGINT, first UBIGINT, clear_seq UBIGINT, launch UBIGINT,
-    clear_first UBIGINT, clear_end UBIGINT, told VARCHAR
+    kind VARCHAR, page UINTEGER, life UINTEGER, seq UBIGINT, first UBIGINT, "end" UBIGINT, clear_seq UBIGINT,
+    launch UBIGINT, clear_first UBIGINT, clear_end UBIGINT, told VARCHAR
 );
 
 INSERT INTO _spared
-SELECT m.kind, m.page, m.life, m.seq, m.first, x.seq, x.launch, x.first, x.end,
+SELECT m.kind, m.page, m.life, m.seq, m.first, m.end, x.seq, x.launch, x.first, x.end,
     _launch_named(l.launch, l.kernel, n.name) || ' cleared ' || _positions(x.first, x.end) || ' of page ' || m.page
     || '.' || m.life || ' and left ' || _positions(m.first, m.end)
 FROM _met AS m

@@ -1,0 +1,107 @@
+"""The clear of a page that ran in time, over the wrong positions: it is its range that must change.
+
+One left positions of the page that a launch then met stale; another reached into what was valid already.
+"""
+
+from typing import NamedTuple
+
+from tracert_analysis.load import Dump
+from tracert_analysis.report.acts import Acts
+from tracert_analysis.report.again import Left, checked_again, of_dump, schema
+from tracert_analysis.report.questions import Questions, Row
+from tracert_analysis.report.stories import WrongRange
+
+SPARED = """
+SELECT s.launch, s.clear_first AS first, s.clear_end AS "end", s.first AS wrong_first, s."end" AS wrong_end,
+    false AS reaches
+FROM _spared s WHERE s.page = $page AND s.life = $life AND s.seq = $seq ORDER BY s.first LIMIT 1"""
+
+REACHED = """
+SELECT l.launch, w.first, w."end", w.wiped_first AS wrong_first, w.wiped_end AS wrong_end, true AS reaches
+FROM _wiping w JOIN launch l ON l.seq = w.clear_seq
+WHERE w.reaches AND w.page = $page AND w.life = $life AND w.clear_seq = $seq LIMIT 1"""
+
+# Clears that left what somebody met stale, or that reached too far: what each should have cleared of a page.
+RANGES = """
+CREATE TABLE _range AS
+SELECT clear_seq, page, life, first, "end", least(first, wrong_first) AS from_,
+    greatest("end", wrong_end) AS upto
+FROM (
+    SELECT clear_seq, page, life, clear_first AS first, clear_end AS "end", min(first) AS wrong_first,
+        max("end") AS wrong_end
+    FROM main._spared GROUP BY ALL
+) WHERE NOT {reaches}
+UNION ALL
+SELECT clear_seq, page, life, first, "end", first, wiped_first
+FROM main._wiping WHERE reaches AND {reaches}
+UNION ALL
+SELECT clear_seq, page, life, first, "end", wiped_end, "end"
+FROM main._wiping WHERE reaches AND {reaches}"""
+
+EVENTS = """
+CREATE TABLE _target AS
+SELECT t.seq, list(
+        CASE WHEN r.page IS NULL THEN t.x ELSE [t.x[1], t.x[2], r.from_::BIGINT, r.upto::BIGINT] END
+    ) AS target
+FROM (
+    SELECT seq, unnest(target) AS x FROM main.event
+    WHERE kind = 'clear' AND seq IN (SELECT clear_seq FROM _range)
+) AS t
+LEFT JOIN _range AS r
+    ON t.seq = r.clear_seq AND t.x[1] = r.page AND t.x[3] = r.first AND t.x[4] = r."end"
+WHERE r.page IS NULL OR r.from_ < r.upto GROUP BY t.seq;
+CREATE VIEW event AS
+SELECT e.* REPLACE (CASE
+    WHEN e.kind = 'clear' AND e.seq IN (SELECT clear_seq FROM _range) THEN coalesce(t.target, [])
+    ELSE e.target
+END AS target)
+FROM main.event AS e LEFT JOIN _target AS t ON e.seq = t.seq"""
+
+TIMES = {
+    False: "SELECT count(DISTINCT clear_seq) FROM main._spared",
+    True: "SELECT count(DISTINCT clear_seq) FROM main._wiping WHERE reaches",
+}
+
+
+def wrong_range(questions: Questions, acts: Acts, row: Row | None) -> WrongRange | None:
+    """Of a finding of the view, the clear whose range is wrong; None where its range is not what is wrong."""
+    if row is None or row["code"] not in ("TR104", "TR301", "TR302"):
+        return None
+    reaches = row["code"] == "TR104"
+    where = {"page": row["resource_id"], "life": row["life"], "seq": row["seq"]}
+    about = f"which clear of page {where['page']} for life {where['life']} had the wrong range"
+    found = questions.rows(REACHED if reaches else SPARED, **where)
+    if not found:
+        return None
+    told = questions.ask(about, REACHED if reaches else SPARED, **where)
+    act, _ = acts.launch(found[0]["launch"])
+    if act is None:
+        return None
+    return WrongRange(
+        act=act,
+        page=row["resource_id"],
+        life=row["life"],
+        query=told.query,
+        **{name: value for name, value in found[0].items() if name != "launch"},
+    )
+
+
+class Ranged(NamedTuple):
+    """What came of clears with the right range."""
+
+    sentence: str
+    left: Left
+
+
+def with_right_range(dump: Dump, before: int, found: WrongRange) -> Ranged:
+    """What is left of so many findings `before` when every such clear has the right range."""
+    own = schema(dump)
+    times = dump.connection.execute(of_dump(TIMES[found.reaches], own)).fetchall()[0][0]
+    where = "" if times == 1 else f" (and {times - 1} more like it)"
+    left = checked_again(dump, (RANGES.format(reaches=str(found.reaches).lower()), EVENTS))
+    does, out = ("leaving", " out") if found.reaches else ("reaching", "")
+    return Ranged(
+        f"with the clear of launch {found.act.launch} {does} {found.wrong}{out}{where}, and every rule "
+        f"checked again, {left.what(before)}",
+        left,
+    )
