@@ -12,6 +12,7 @@ from tracert_analysis.families import spread
 from tracert_analysis.folding import fold
 from tracert_analysis.load import Dump
 from tracert_analysis.provenance_table import fill_blemishes
+from tracert_analysis.report.causes import SAME
 from tracert_analysis.report.questions import Row
 
 EVENTS_MAX = 300_000
@@ -31,10 +32,6 @@ FROM finding AS f
 LEFT JOIN launch AS early ON early.launch = f.other_launch
 LEFT JOIN launch AS late ON late.launch = f.launch
 WHERE f.class <> 'symptom' QUALIFY row_number() OVER (PARTITION BY f.finding) = 1 ORDER BY f.finding"""
-
-SAME = ("code", "resource_kind", "resource_id", "life", "row", "generation")
-"""By these a finding is the same one in another history, whichever launch is now the first to break the rule;
-of the workspace, where every launch finds the same places, the launch says more."""
 
 
 class Left(NamedTuple):
@@ -65,15 +62,23 @@ class Edited(NamedTuple):
     """Is the verdict gone? None where nothing could be tried."""
     beside: tuple[tuple[int, int], ...] = ()
     """Launches between which order lacked, too: the earlier and the later one."""
+    left: Left | None = None
+    """What is left with it; None where nothing, or more than one thing, was tried."""
     fails: tuple[str, ...] = ()
     """Of several repairs that were tried, those that leave the verdict: `clear`, `narrow`."""
 
 
-def checked_again(dump: Dump, statements: Sequence[str], looked: Callable[[], None] | None = None) -> Left:
+def checked_again(
+    dump: Dump,
+    statements: Sequence[str],
+    looked: Callable[[], None] | None = None,
+    found_out: Callable[[], None] | None = None,
+) -> Left:
     """The findings that are left when `statements` have made another `event` in an empty schema.
 
     They name the dump's own tables as `main.event`. Symptoms don't count: what was seen stays in the history.
-    `looked` is called where the tables that the statements made are still there.
+    `looked` is called where the tables that the statements made are there, `found_out` when all has been
+    checked.
     """
     connection = dump.connection
     own = schema(dump)
@@ -93,6 +98,8 @@ def checked_again(dump: Dump, statements: Sequence[str], looked: Callable[[], No
         connection.execute("DELETE FROM _followed")
         fill_blemishes(connection)
         library.create_access(connection)
+        if found_out is not None:
+            found_out()
         found = connection.execute(LEFT)
         names = [column[0] for column in found.description]
         return Left([dict(zip(names, row, strict=True)) for row in found.fetchall()])

@@ -15,6 +15,7 @@ from tracert_analysis.report.acts import Acts
 from tracert_analysis.report.again import EVENTS_MAX
 from tracert_analysis.report.bytes_story import bytes_acquittals, bytes_story
 from tracert_analysis.report.causes import kept_room
+from tracert_analysis.report.clears import wrong_range
 from tracert_analysis.report.contrast import contrasts
 from tracert_analysis.report.errors import error_fact
 from tracert_analysis.report.facts import Act, FenceFact
@@ -74,8 +75,8 @@ def build(dump: Dump, page: int | None = None) -> Report:
     pages = PAGES_MAX if kv_pages is None else kv_pages
     if page is not None and not 0 <= page < pages:
         raise NoSuchPage(f"there is no page {page}: the pool has pages 0 to {pages - 1}")
-    rows, query, total = findings(questions)
-    seen = scene(questions, acts, dump, rows)
+    rows, query, every = findings(questions)
+    seen = scene(questions, acts, dump, rows, every)
     # The verdict first, then all others by event.
     rows.sort(key=lambda row: row is not seen.root)
     access = _access(questions, acts, seen)
@@ -90,7 +91,8 @@ def build(dump: Dump, page: int | None = None) -> Report:
     workspace = workspace_story(questions, seen.act, code, seen.at)
     content = bytes_story(questions, acts, seen.shown.row if seen.shown else None, seen.act)
     clears = repairs.cleared(questions, code or "", seen.at)
-    beside_it = Around(left_out, handed, workspace, content, clears)
+    ranged = wrong_range(questions, acts, seen.shown.row if seen.shown else None)
+    beside_it = Around(left_out, handed, workspace, content, clears, ranged)
     counts, counts_query = checked(questions)
     return Report(
         tool=_tool(),
@@ -121,7 +123,7 @@ def build(dump: Dump, page: int | None = None) -> Report:
         what_was_new=novelties(questions, seen.act),
         in_flight=streams(questions, acts),
         names=names(questions, row_stories, page_stories),
-        evidence=_evidence(dump, whole, counts, counts_query, total - len(rows), questions.unanswered),
+        evidence=_evidence(dump, whole, counts, counts_query, len(every) - len(rows), questions.unanswered),
         reproduce=reproduce(config),
         surroundings=surroundings(
             questions, acts, seen.act, seen.other, seen.edge, _left_by(seen, row_stories)
@@ -165,14 +167,14 @@ def _access(questions: Questions, acts: Acts, scene: Scene) -> Access | None:
 
 def _which(scene: Scene) -> str | None:
     """Which of its repetitions the report tells of, where that is not the verdict itself."""
-    if scene.shown is None or scene.shown.why is None:
+    if scene.shown is None or scene.shown.why is None or scene.root is None:
         return None
-    number = next(n for n, row in enumerate(scene.repetitions, 1) if row is scene.shown.row)
-    root = scene.repetitions[0]
+    number = scene.causes.number(scene.shown.row)
+    root = scene.root
     if kept_room(scene.shown.row, root):
         return f"{scene.shown.why}, beside the block that launch {root['launch']} kept"
     first = f"the first is at seq {root['seq']}"
-    return f"number {number} of {len(scene.repetitions)}: {scene.shown.why}; {first}"
+    return f"number {number:,} of {scene.causes.times:,}: {scene.shown.why}; {first}"
 
 
 def _host(questions: Questions, scene: Scene) -> HostAct | None:

@@ -10,6 +10,8 @@ The verdict is the earliest finding that explains what failed: it, or what follo
 nothing failed, it is the earliest finding.
 """
 
+from functools import cached_property
+
 from tracert_analysis.report.failure import ENDINGS, PREFIX, Failure
 from tracert_analysis.report.questions import Questions, Row
 
@@ -17,6 +19,12 @@ REPEATED = "the same again"
 
 SAME_ORDER = "the same order is missing"
 """How the reason begins why a finding has the verdict's cause."""
+
+REPAIRED = "what repairs the verdict repairs it"
+
+SAME = ("code", "resource_kind", "resource_id", "life", "row", "generation")
+"""By these a finding is the same one in another history, whichever launch is now the first to break the rule;
+of the workspace, where every launch finds the same places, the launch says more."""
 
 KERNELS = """
 SELECT f.finding, late.kernel, early.kernel AS other_kernel,
@@ -29,27 +37,71 @@ SELECT f.finding, late.kernel, early.kernel AS other_kernel,
 FROM finding f
 LEFT JOIN launch late ON late.launch = f.launch LEFT JOIN launch early ON early.launch = f.other_launch"""
 
+BYTES = ("TR301", "TR302")
 REACHING = ("order", "lifetime", "content")
 """Classes of findings that what went wrong in a page's life can bring upon the next."""
 
 
 class Causes:
-    """Why each finding follows, by its number; None for the verdict and for what stands on its own."""
+    """Which findings are one bug, and which of these is the verdict."""
 
-    def __init__(self, questions: Questions, rows: list[Row], failure: Failure | None = None) -> None:
-        """`rows` of the view `finding`, in its order; `failure` is what they have to explain."""
+    def __init__(
+        self,
+        questions: Questions,
+        rows: list[Row],
+        failure: Failure | None = None,
+        every: list[Row] | None = None,
+    ) -> None:
+        """`rows` of the view `finding`, in its order; `failure` is what they have to explain.
+
+        `every` row of that view, where `rows` are only some: repetitions are counted among these.
+        """
         self._kernels = {row["finding"]: row for row in questions.rows(KERNELS)}
         self._failure = failure
+        self._every = rows if every is None else every
         self._clusters: list[list[Row]] = []
-        reasons = {row["finding"]: self._place(row) for row in rows}
+        self._reasons = {row["finding"]: self._place(row) for row in _too_late_first(rows)}
+        self._clusters.sort(key=lambda cluster: min(row["finding"] for row in cluster))
         self._tied = {id(cluster): self._is_tied(cluster) for cluster in self._clusters}
         self._lead()
-        self.why: dict[int, str | None] = {}
+
+    @cached_property
+    def _numbers(self) -> dict[int, int]:
+        where = self._where(self.root)
+        same = [row["finding"] for row in self._every if self._where(row) == where]
+        return {finding: number for number, finding in enumerate(same, 1)}
+
+    @property
+    def times(self) -> int:
+        """How often the same kernels break the verdict's rule on the same streams, in the whole history."""
+        return max(len(self._numbers), 1)
+
+    def number(self, row: Row) -> int:
+        """Which time of these it is, from 1."""
+        return self._numbers.get(row["finding"], 1)
+
+    @property
+    def why(self) -> dict[int, str | None]:
+        """Why each finding follows, by its number."""
+        told: dict[int, str | None] = {}
         for place, cluster in enumerate(self._clusters):
             for row in cluster:
-                why = reasons[row["finding"]]
+                why = self._reasons[row["finding"]]
                 of = f"of {cluster[0]['code']} at seq {cluster[0]['seq']}, " if place and why else ""
-                self.why[row["finding"]] = f"{of}{why}" if why else None
+                told[row["finding"]] = f"{of}{why}" if why else None
+        return told
+
+    def absorb(self, left: list[Row]) -> None:
+        """`left` is what is left once the verdict is repaired: what is gone with it has its cause."""
+        known = {tuple(row[name] for name in SAME) for row in left}
+        for cluster in self._clusters[1:]:
+            if any(
+                tuple(row[name] for name in SAME) in known or row["class"] == "symptom" for row in cluster
+            ):
+                continue
+            self._reasons[cluster[0]["finding"]] = REPAIRED
+            self._clusters[0] += cluster
+            self._clusters.remove(cluster)
 
     @property
     def root(self) -> Row:
@@ -132,7 +184,7 @@ class Causes:
 def follows(row: Row, cause: Row) -> str | None:
     """Why a later finding is a consequence of an earlier one; None when nothing ties them together."""
     if row["seq"] < cause["seq"]:
-        return None
+        return "the clear of its page came behind it" if _clears_too_late(cause, row) else None
     symptom = row["class"] == "symptom"
     if cause["class"] == "symptom" and not symptom:
         return None
@@ -167,6 +219,28 @@ def follows(row: Row, cause: Row) -> str | None:
     ):
         return f"the same request {row['request']}"
     return None
+
+
+def _too_late_first(rows: list[Row]) -> list[Row]:
+    """In the order of causes: a clear that comes too late before what met bytes that it should wipe."""
+    late = {
+        row["finding"]
+        for row in rows
+        if row["code"] == "TR104"
+        and any(_clears_too_late(row, other) for other in rows if other["code"] in BYTES)
+    }
+    return sorted(rows, key=lambda row: row["finding"] not in late)
+
+
+def _clears_too_late(clear: Row, met: Row) -> bool:
+    """Is the clear that of the page and life in which bytes were met before that it should have wiped?"""
+    return (
+        clear["code"] == "TR104"
+        and met["code"] in BYTES
+        and met["seq"] < clear["seq"]
+        and _lives(met, clear)[0]
+        and clear["life"] is not None
+    )
 
 
 def kept_room(row: Row, cause: Row) -> bool:

@@ -14,9 +14,11 @@ from typing import Any, NamedTuple
 
 from tracert_analysis.load import Dump
 from tracert_analysis.report.again import EVENTS_MAX, Edited, checked_again, of_dump, schema
+from tracert_analysis.report.clears import with_right_range
 from tracert_analysis.report.given_away import given_away
 from tracert_analysis.report.given_back import given_back
 from tracert_analysis.report.questions import Row, literal
+from tracert_analysis.report.stories import WrongRange
 
 BYTES = ("TR301", "TR302")
 """Findings that a clear would have prevented."""
@@ -239,7 +241,8 @@ WHERE f.class IN ('order', 'lifetime') GROUP BY o.seq, o.actor, o.transaction"""
 
 WITHOUT_STREAM = "SELECT count(*) FROM missing_edge($verdict) WHERE {end}_launch IS NULL"
 
-BROKEN = "SELECT count(*) FROM main.finding WHERE class <> 'symptom'"
+# What ranks decided is not asked again.
+BROKEN = "SELECT count(*) FROM main.finding WHERE class <> 'symptom' AND code <> 'TR801'"
 
 WHOLE = "SELECT count(*) FROM main._use WHERE covers = 'page'"
 
@@ -283,18 +286,24 @@ SEEN_DONE = Repair(
 MOVED_CLEAR = Repair("the clear moved to before the first use of the page", (WIPED, MOVED, LEFT_OUT))
 
 
-def counterfactual(dump: Dump, root: Row) -> Edited:
-    """What is left of the findings when what the verdict `root` lacked is added; or why nothing was tried."""
+def counterfactual(dump: Dump, root: Row, wrong: WrongRange | None = None) -> Edited:
+    """What is left of the findings when what the verdict `root` lacked is added; or why nothing was tried.
+
+    `wrong`: the clear that ran in time over the wrong positions, where one did.
+    """
     if root["class"] != "symptom" and dump.evidence.events > EVENTS_MAX:
         return Edited(f"not checked: the history has more than {EVENTS_MAX:,} events", None)
     broken = _count(dump, BROKEN, root)
     if root["code"] in BYTES:
-        return _bytes(dump, broken, root)
+        return _bytes(dump, broken, root, wrong)
     if root["code"] == "TR701":
         return given_back(dump, broken, root) or Edited(NO_CALL["resource"], None)
     places = missing(dump, root)
     if places:
         return _ordered(dump, broken, root, places)
+    if wrong is not None:
+        sentence, left = with_right_range(dump, broken, wrong)
+        return Edited(sentence, left.same(root) is None, left=left)
     repair = None
     if root["code"] == "TR103":
         repair = WAITED_STAGING
@@ -311,7 +320,7 @@ def counterfactual(dump: Dump, root: Row) -> Edited:
         return given_away(dump, broken, root) or Edited(why, None)
     left = checked_again(dump, repair.statements)
     sentence = f"with {repair.what}, and every rule checked again, {left.what(broken)}"
-    return Edited(sentence, left.same(root) is None)
+    return Edited(sentence, left.same(root) is None, left=left)
 
 
 class Place(NamedTuple):
@@ -365,7 +374,7 @@ def _ordered(dump: Dump, broken: int, root: Row, places: list[Place]) -> Edited:
         f"{left.what(broken)}"
     )
     beside = tuple((place.launch, place.to_launch) for place in places[1:])
-    return Edited(sentence, again is None, beside)
+    return Edited(sentence, again is None, beside, left)
 
 
 def _rows(dump: Dump, query: str, root: Row) -> list[tuple[Any, ...]]:
@@ -381,7 +390,7 @@ def are_mixed(dump: Dump, root: Row) -> bool:
     return _count(dump, MIXED, root) > 0
 
 
-def _bytes(dump: Dump, before: int, root: Row) -> Edited:
+def _bytes(dump: Dump, before: int, root: Row, wrong: WrongRange | None) -> Edited:
     if _count(dump, LEFT_OUT_OF_ROW, root):
         times = _count(dump, SKIPS, root)
         where = "" if times == 1 else f" (in all {times} places where one starts late)"
@@ -390,6 +399,7 @@ def _bytes(dump: Dump, before: int, root: Row) -> Edited:
             f"with the launch started where the one before it had ended{where}, and every rule checked "
             f"again, {left.what(before)}",
             left.same(root) is None,
+            left=left,
         )
     if are_mixed(dump, root):
         return Edited(NO_CALL["mixed"], None)
@@ -400,13 +410,14 @@ def _bytes(dump: Dump, before: int, root: Row) -> Edited:
         "with a clear of the page added to the recorded history before its first use, and every rule checked "
         f"again, {left.what(before)}"
     )
-    gone = left.same(root) is None
-    if not _count(dump, WHOLE, root):
-        return Edited(sentence, gone)
-    narrowed = checked_again(dump, (NARROWED,))
-    tried = {"clear": gone, "narrow": narrowed.same(root) is None}
-    return Edited(
-        f"{sentence}; with kernels that load valid positions only, {narrowed.what(before)}",
-        any(tried.values()),
-        fails=tuple(name for name, helps in tried.items() if not helps),
-    )
+    tried = {"clear": left.same(root) is None}
+    if _count(dump, WHOLE, root):
+        narrowed = checked_again(dump, (NARROWED,))
+        tried["narrow"] = narrowed.same(root) is None
+        sentence = f"{sentence}; with kernels that load valid positions only, {narrowed.what(before)}"
+    if wrong is not None:
+        told, ranged = with_right_range(dump, before, wrong)
+        tried["range"] = ranged.same(root) is None
+        sentence = f"{sentence}; {told}"
+    fails = tuple(name for name, helps in tried.items() if not helps)
+    return Edited(sentence, any(tried.values()), fails=fails if len(tried) > 1 else ())

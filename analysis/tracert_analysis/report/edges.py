@@ -14,6 +14,9 @@ SELECT late.clock[early.stream + 1] >= early.ordinal AS ordered, late.clock[earl
 FROM _act early, _act late WHERE early.seq = $earlier AND late.seq = $later LIMIT 1"""
 
 
+COMPUTING = "SELECT stream, count(*) AS launches FROM launch WHERE kind = 'launch' GROUP BY stream"
+
+
 def missing_edge(questions: Questions, one: Act | None, other: Act | None) -> Edge | None:
     """The edge from the earlier to the later of two acts; None when they are ordered, or not known."""
     if one is None or other is None or one.stream == other.stream:
@@ -56,23 +59,21 @@ class Move(NamedTuple):
     sentence: str
 
 
-def moves(edge: Edge) -> tuple[Move, ...]:
-    """Which of the two could be enqueued where the other is; a copy is easier to move than a computation."""
+def move(questions: Questions, edge: Edge) -> Move | None:
+    """Which of the two could be enqueued where the other is: what computes most stays where it is."""
     earlier, later = edge.earlier, edge.later
     if not (earlier.launch and later.launch):
-        return ()
-    pairs = [(earlier, later), (later, earlier)]
-    if earlier.kind == "launch" != later.kind:
-        pairs.reverse()
-    return tuple(
-        Move(
-            moved.kernel,
-            moved.stream,
-            staying.stream,
-            f"enqueue {moved.kernel} on stream {staying.stream_name}, where {staying.kernel} is: "
-            "a stream runs its launches in order",
-        )
-        for moved, staying in pairs
+        return None
+    computes = {row["stream"]: row["launches"] for row in questions.rows(COMPUTING)}
+    moved, staying = later, earlier
+    if computes.get(later.stream, 0) >= computes.get(earlier.stream, 0):
+        moved, staying = earlier, later
+    return Move(
+        moved.kernel,
+        moved.stream,
+        staying.stream,
+        f"enqueue {moved.kernel} on stream {staying.stream_name}, where {staying.kernel} is: "
+        "a stream runs its launches in order",
     )
 
 

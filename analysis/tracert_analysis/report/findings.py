@@ -1,5 +1,6 @@
 """The findings of a history, which of them is the verdict, and which of those like it is told of."""
 
+from itertools import islice
 from typing import NamedTuple
 
 from tracert_analysis.load import DumpError
@@ -17,20 +18,32 @@ SELECT f.finding FROM finding f JOIN access a ON a.launch = f.launch
 WHERE f.code = $code GROUP BY f.finding, a.page HAVING NOT bool_or(a.certain)"""
 
 LISTED = 200
-"""A fault can break a rule at every step from then on: that many findings are enough to see it."""
+"""A fault can break a rule at every step from then on: that many findings are enough to see it; of those
+behind them so many more in which something visibly went wrong."""
 BESIDE = 3
 """Of what stands beside the verdict so much is named in its sentence."""
 
 
-def findings(questions: Questions) -> tuple[list[Row], int, int]:
-    """Rows of the view `finding`, first the verdict; the question's number; how many there are in all.
+class Found(NamedTuple):
+    """Rows of the view `finding`, the earliest first."""
+
+    rows: list[Row]
+    """Those that a report lists."""
+    query: int
+    """The question's number."""
+    every: list[Row]
+
+
+def findings(questions: Questions) -> Found:
+    """The findings of the history.
 
     DumpError when there is no telling: no finding must never be a failure to look.
     """
     told = questions.ask("rules that the history breaks, the earliest first", ALL)
     if questions.unanswered:
         raise DumpError(f"this history cannot be checked: {questions.unanswered[0]}")
-    return told.rows[:LISTED], told.query, len(told.rows)
+    seen = (row for row in told.rows[LISTED:] if row["confidence"] == "observed" or row["class"] == "symptom")
+    return Found([*told.rows[:LISTED], *islice(seen, LISTED)], told.query, told.rows)
 
 
 class Shown(NamedTuple):
@@ -56,14 +69,14 @@ def shown(questions: Questions, repetitions: list[Row]) -> Shown:
     return Shown(root, None)
 
 
-def story(repetitions: list[Row], chosen: Shown, lacks_order: bool) -> str:
+def story(causes: Causes, chosen: Shown, lacks_order: bool) -> str:
     """What the report tells of as a sentence, and what broke the rule first, where that is another."""
+    repetitions = causes.repetitions()
     first = as_sentence(repetitions[0]["sentence"])
-    more = len(repetitions) - 1
-    if not more:
+    if causes.times == 1:
         return first
     what = "the same order is missing" if lacks_order else "the same rule is broken"
-    times = f"{more + 1} times that {what}"
+    times = f"{causes.times:,} times that {what}"
     if chosen.why is None:
         return f"{first} It is the first of {times}."
     seen = "it visibly went wrong" if chosen.row["confidence"] == "observed" else "it could do harm"
@@ -71,8 +84,8 @@ def story(repetitions: list[Row], chosen: Shown, lacks_order: bool) -> str:
     if kept_room(chosen.row, repetitions[0]):
         told = f"{first} With that block still live {seen} at {at}, which is told below"
         return f"{told}: {chosen.row['sentence']}".rstrip(".") + "."
-    number = repetitions.index(chosen.row) + 1
-    told = f"{as_sentence(chosen.row['sentence'])} There {seen}: it is number {number} ({at}) of {times}"
+    number = causes.number(chosen.row)
+    told = f"{as_sentence(chosen.row['sentence'])} There {seen}: it is number {number:,} ({at}) of {times}"
     before = f"the first was at event {repetitions[0]['seq']}"
     return f"{told}; {before}: {repetitions[0]['sentence']}".rstrip(".") + "."
 

@@ -106,4 +106,5 @@ def given_away(dump: Dump, broken: int, root: Row) -> Edited | None:
         f"without the {' and '.join(told)} that came after the row was given to another, and every rule "
         f"checked again, {left.what(broken)}",
         left.same(root) is None,
+        left=left,
     )

@@ -51,19 +51,24 @@ def advice(
     config: dict[str, Any],
     uncleared: bool,
     edited: Edited | None = None,
+    wider: str = "",
 ) -> Advice:
     """A page's advice in the case of this history.
 
     `repair`: what works here, where the history says it better than the page. `cases`: whether each case
     that a page tells of is the one at hand; what is not in it is told with its condition. `uncleared`: no
-    clear of the bytes in question has been recorded. What was tried, and leaves the verdict, is no repair.
+    clear of the bytes in question has been recorded. `wider`: how to repair a clear that ran, and left them.
+    What was tried, and leaves the verdict, is no repair.
     """
-    failed = [TRIED[name] for name in edited.fails] if edited is not None else []
+    failed = [TRIED[name] for name in edited.fails if name in TRIED] if edited is not None else []
+    policy = f"`--stale-pages {config.get('stale_pages')}`"
     fixes = repair or tuple(
         _in_force(page.code, fix, config, uncleared)
         for fix in fitting(page.fixes(), cases)
-        if not any(tried.search(fix) for tried in failed)
+        if not any(tried.search(fix) for tried in failed) and not (wider and policy in fix)
     )
+    if wider and not repair:
+        fixes = (wider, *fixes)
     if edited is not None and edited.repaired is False:
         fixes = ()
     seen = tuple(_switched_off(item, config) for item in fitting(page.detection(), cases))

@@ -17,6 +17,7 @@ from tracert_analysis.report.stories import (
     Surroundings,
     Uncomputed,
     WorkspaceStory,
+    WrongRange,
 )
 
 __all__ = [
@@ -125,6 +126,10 @@ class Verdict:
     """Options that the engine ran with and that bear on it, a sentence each."""
     repetition: Repetition | None = None
     """None where the verdict itself is what the report tells of."""
+    wrong_range: WrongRange | None = None
+    """The clear that ran in time, over the wrong positions; None where no range is what is wrong."""
+    times: int = 1
+    """How often the same kernels broke the rule on the same streams, in the whole history."""
     query: int = 0
 
 
@@ -303,10 +308,9 @@ class Report:
         """What happened, for people: what is a suspicion does not read like a fact."""
         if self.verdict.confidence != "suspected":
             return self.verdict.sentence
-        return (
-            "Suspected only: events are missing, or not understood, that could show it otherwise. "
-            f"{self.verdict.sentence}"
-        )
+        known = self.verdict.standing
+        why = known.scope if known else "events are missing, or not understood, that could show it otherwise"
+        return f"Suspected only: {why}. {self.verdict.sentence}"
 
     @property
     def title(self) -> str:

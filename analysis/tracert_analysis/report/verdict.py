@@ -10,7 +10,7 @@ from tracert_analysis.report.acts import Acts
 from tracert_analysis.report.again import CHECKED, Edited
 from tracert_analysis.report.causes import kept_room
 from tracert_analysis.report.counterfactual import are_mixed, counterfactual
-from tracert_analysis.report.edges import missing_edge, moves
+from tracert_analysis.report.edges import missing_edge, move
 from tracert_analysis.report.facts import Edge, Resource
 from tracert_analysis.report.findings import beside, resource, story, unexplained
 from tracert_analysis.report.moved import helps
@@ -19,10 +19,10 @@ from tracert_analysis.report.questions import Questions, Row
 from tracert_analysis.report.report import Confidence, Repetition, Verdict
 from tracert_analysis.report.scene import Scene
 from tracert_analysis.report.sentences import nothing_found
-from tracert_analysis.report.stories import BytesStory, Uncomputed, WorkspaceStory
+from tracert_analysis.report.stories import BytesStory, Uncomputed, WorkspaceStory, WrongRange
 from tracert_analysis.report.uncomputed import MASKS
 
-BROKEN = "SELECT count(*) FROM finding WHERE class <> 'symptom'"
+BROKEN = "SELECT count(*) FROM finding WHERE class <> 'symptom' AND code <> 'TR801'"
 
 
 def config_of(dump: Dump) -> dict[str, Any]:
@@ -41,6 +41,7 @@ class Around(NamedTuple):
     content: BytesStory | None
     clears: int | None
     """Launches that had cleared granted pages."""
+    wrong_range: WrongRange | None
 
 
 def verdict(
@@ -70,15 +71,17 @@ def verdict(
     advised = {**root, "code": "TR205"} if mixed else root
     left_out, handed = around.left_out, around.handed
     config = config_of(dump)
-    edited = counterfactual(dump, root)
+    edited = counterfactual(dump, root, around.wrong_range)
+    if edited.repaired and edited.left is not None:
+        scene.causes.absorb(edited.left.rows)
     edges = _edges(questions, acts, scene, edited)
-    advice = _advice(advised, edges, around, config, edited, _moved(dump, root, edges))
+    advice = _advice(advised, edges, around, config, edited, _moved(questions, dump, root, edges))
     symptoms = sorted({row["code"] for row in rows if row["class"] == "symptom"})
     return Verdict(
         code=root["code"],
         name=root["name"],
         confidence=confidence,
-        sentence=story(scene.repetitions, scene.shown, scene.root_edge is not None)
+        sentence=story(scene.causes, scene.shown, scene.root_edge is not None)
         + unexplained(scene.causes, scene.failure)
         + beside(scene.causes, confidence),
         explains_failure=scene.causes.explains(),
@@ -96,10 +99,16 @@ def verdict(
         uncounted=tuple(symptoms) if CHECKED in edited.sentence else None,
         masks=advice.masks,
         # No option bears on what was not computed, on who has a row, or on bytes of two kinds.
-        options=() if left_out or handed or mixed else bearing(root["code"], config, around.clears),
+        options=() if left_out or handed or mixed else _options(root, config, around),
         repetition=_repetition(scene),
+        wrong_range=around.wrong_range,
+        times=scene.causes.times,
         query=query,
     )
+
+
+def _options(root: Row, config: dict[str, Any], around: Around) -> tuple[str, ...]:
+    return bearing(root["code"], config, around.clears, around.wrong_range)
 
 
 def _repetition(scene: Scene) -> Repetition | None:
@@ -107,8 +116,8 @@ def _repetition(scene: Scene) -> Repetition | None:
         return None
     row = scene.shown.row
     return Repetition(
-        number=scene.repetitions.index(row) + 1,
-        of=len(scene.repetitions),
+        number=scene.causes.number(row),
+        of=scene.causes.times,
         visible=row["confidence"] == "observed",
         seq=row["seq"],
         resource=resource(row),
@@ -126,12 +135,13 @@ def _edges(questions: Questions, acts: Acts, scene: Scene, edited: Edited) -> tu
     return (scene.root_edge, *filter(None, (missing_edge(questions, *pair) for pair in pairs)))
 
 
-def _moved(dump: Dump, root: Row, edges: tuple[Edge, ...]) -> str:
+def _moved(questions: Questions, dump: Dump, root: Row, edges: tuple[Edge, ...]) -> str:
     """Of a lack of one edge another way to repair it: one that helps, as the history with it shows."""
     if len(edges) != 1:
         return ""
     broken = int(dump.connection.execute(BROKEN).fetchall()[0][0])
-    return next((move.sentence for move in moves(edges[0]) if helps(dump, move, broken, root)), "")
+    way = move(questions, edges[0])
+    return way.sentence if way is not None and helps(dump, way, broken, root) else ""
 
 
 def _advice(
@@ -151,6 +161,10 @@ def _advice(
     if page is None:
         return repairs.Advice()
     here = around.handed or repairs.missing_edge(edges, moved, root, page)
+    wrong = around.wrong_range
+    if wrong is not None and wrong.reaches:
+        here = (wrong.fix(),)
     cases = repairs.cases(root, around.workspace, around.content, around.left_out is not None)
     uncleared = around.content is not None and around.content.clears == 0
-    return repairs.advice(page, here, cases, config, uncleared, edited)
+    left = wrong.fix() if wrong is not None and "range" not in edited.fails else ""
+    return repairs.advice(page, here, cases, config, uncleared, edited, left)

@@ -24,7 +24,7 @@ PAIRS = [pair for pair in permutations(BROKEN, 2) if set(pair) != {"TR101", "TR2
 def clusters(history: History, folder: Path) -> list[list[str]]:
     """The codes of the findings of a history, those together of which the first explains the others."""
     questions = Questions(history.read(folder).connection)
-    rows, _, _ = findings(questions)
+    rows = findings(questions).rows
     causes = Causes(questions, rows)
     found = [[row["code"] for row in cluster] for cluster in causes.alone()]
     others = [row["finding"] for cluster in causes.alone() for row in cluster]

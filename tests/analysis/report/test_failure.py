@@ -183,7 +183,7 @@ def test_the_earliest_that_explains_what_failed_is_the_verdict(tmp_path: Path, n
     case = CASES[name]
     dump = case.history().read(tmp_path)
     questions = Questions(dump.connection)
-    rows, _, _ = findings(questions)
+    rows = findings(questions).rows
     causes = Causes(questions, rows, failure(questions, dump, rows))
     independent = [cluster[0]["code"] for cluster in causes.independent()]
     assert (case.code, case.explains) == (causes.root["code"], causes.explains())

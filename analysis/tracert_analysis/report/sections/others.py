@@ -81,9 +81,11 @@ def _others(report: Report) -> Iterator[Fact]:
         if follows == SAME_ORDER:
             why = f"{follows.capitalize()}."
         if follows == REPEATED:
+            shown = int(told is not None and code == report.verdict.code)
+            number = max(report.verdict.times - 1 - shown, len(items))
             places = ", ".join(str(item.seq) for item in items[:LISTED])
-            rest = f" and {len(items) - LISTED} more" if len(items) > LISTED else ""
-            yield Fact(code, f"{len(items)} more of the same, at seq {places}{rest}")
+            rest = f" and {number - LISTED:,} more" if number > LISTED else ""
+            yield Fact(code, f"{number:,} more of the same, at seq {places}{rest}")
         else:
             times = f" ({len(items)} of them, until seq {items[-1].seq})" if len(items) > 1 else ""
             yield Fact(code, f"at seq {items[0].seq}{times}: {items[0].sentence} {why}")
