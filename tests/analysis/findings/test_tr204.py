@@ -2,9 +2,11 @@
 
 from collections.abc import Callable
 from copy import deepcopy
+from pathlib import Path
 from typing import Any
 
 import pytest
+from tracert_analysis.load import open_dump
 
 from tests.analysis.history import History, Page, use
 
@@ -88,6 +90,16 @@ def test_an_engine_that_went_down_in_good_order_gave_all_back(history: History, 
     _, ended = finished(history)
     history.header["reason"] = "exit"
     assert [("TR204", ended)] == [(found["code"], found["seq"]) for found in told(history)]
+
+
+def test_a_file_that_is_cut_short_proves_nothing(history: History, tmp_path: Path) -> None:
+    """The engine went down in good order; of the last events, which are missing, one gives the pages back."""
+    pages, _ = finished(history)
+    history.give_back(pages, "request:1")
+    history.header["reason"] = "exit"
+    path = tmp_path / "cut.jsonl"
+    path.write_bytes(b"".join(history.lines()[:-2]))
+    assert [] == open_dump(str(path)).connection.execute("SELECT code FROM finding").fetchall()
 
 
 def test_a_preempted_request_that_runs_again_is_sound(history: History, told: Read) -> None:

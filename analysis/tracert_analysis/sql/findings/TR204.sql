@@ -34,7 +34,7 @@ WITH
         GROUP BY ALL
     ),
     -- The rest of its step is the holder's own. A history that ends before that proves nothing, but one that was
-    -- written as the engine went down in good order does: the crash of an engine leaves requests with their pages.
+    -- written whole as the engine went down in good order does: the crash of an engine leaves requests with pages.
     bounded AS (
         SELECT
             e.* EXCLUDE (next_seq),
@@ -42,6 +42,7 @@ WITH
                 e.next_seq,
                 CASE
                     WHEN h.reason = 'exit' AND coalesce(json_type(h.error) <> 'OBJECT', true) AND e.kind <> 'fail'
+                        AND coalesce(TRY_CAST(h.ring ->> 'last_seq' AS UBIGINT) <= w.last_seq, true)
                         THEN w.last_seq + 1
                 END
             ) AS deadline
@@ -74,12 +75,12 @@ WITH
             AND k.holder = CASE t.kind WHEN 'insert' THEN 'prefix:' || t.node ELSE 'snapshot:' || t.snapshot END
     ),
     -- A holder may wait for what still touches its pages, and gives them back once the host knows that it is done: for
-    -- a launch in flight, or a writer without a stream.
+    -- a launch in flight, which a further step follows where the host never learnt, or a writer without a stream.
     touched AS (
-        SELECT k.holder, k.page, k.life, k.seq, x.seq AS act_seq
+        SELECT k.holder, k.page, k.life, k.seq, k.deadline, x.seq AS act_seq
         FROM kept AS k JOIN _extent AS x ON k.page = x.page AND k.life = x.life AND x.seq < k.deadline
         UNION ALL
-        SELECT k.holder, k.page, k.life, k.seq, u.seq
+        SELECT k.holder, k.page, k.life, k.seq, k.deadline, u.seq
         FROM kept AS k
         JOIN _touch AS t ON k.page = t.page AND k.life = t.life AND t.first_seq < k.deadline
         JOIN _use AS u
@@ -88,7 +89,7 @@ WITH
     ),
     in_flight AS (
         SELECT t.holder, t.page, t.life, t.seq, max(
-            CASE WHEN l.seq IS NOT NULL THEN coalesce(l.learnt_seq, 1e18::UBIGINT)
+            CASE WHEN l.seq IS NOT NULL THEN coalesce(l.learnt_seq, t.deadline)
                 WHEN o.actor <> 'host' THEN coalesce(o.done_seq, 1e18::UBIGINT) END
         ) AS done_seq
         FROM touched AS t LEFT JOIN launch AS l ON t.act_seq = l.seq LEFT JOIN _outside AS o ON t.act_seq = o.seq
