@@ -135,6 +135,8 @@ def test_a_long_turn_computes_only_what_is_new(tmp_path: Path, expected: list[in
     assert run.events < 40 * run.steps
     assert run.slots < 4000
     write_dump(ring.path, tmp_path / "dump.jsonl", reason="request")
-    found = open_dump(str(tmp_path / "dump.jsonl")).connection.execute("SELECT code, sentence FROM finding")
+    found = open_dump(str(tmp_path / "dump.jsonl"), macros=False).connection.execute(
+        "SELECT code, sentence FROM finding"
+    )
     assert [] == found.fetchall()
     ring.close()

@@ -75,7 +75,7 @@ def test_two_lanes_want_the_same_turn(make_engine, plain, tmp_path, kind, staged
         assert plain([*said, *_prompt(20, seed=ord(name))], 9) == answers[name]
         assert last[name].cached_tokens == 44
     write_dump(ring.path, tmp_path / "dump.jsonl", reason="request")
-    told = open_dump(str(tmp_path / "dump.jsonl")).connection
+    told = open_dump(str(tmp_path / "dump.jsonl"), macros=False).connection
     assert told.execute("SELECT code, sentence FROM finding").fetchall() == []
     assert told.execute("SELECT count(*) FROM event WHERE kind = 'copy'").fetchall() == [(2,)]
     planned = told.execute("SELECT count(*) FROM event WHERE kind = 'copy_plan'").fetchall()

@@ -291,7 +291,7 @@ def test_a_sound_history_breaks_no_rule(tmp_path: Path, seed: int) -> None:
     bench.device.sync_all()
     bench.check()
     write_dump(ring.path, tmp_path / "dump.jsonl", reason="request")
-    reader = open_dump(str(tmp_path / "dump.jsonl")).connection
+    reader = open_dump(str(tmp_path / "dump.jsonl"), macros=False).connection
     assert [] == reader.execute("SELECT code, sentence FROM finding").fetchall()
     moved = reader.execute("SELECT kind, count(*) FROM launch GROUP BY kind").fetchall()
     assert {"offload", "load", "launch", "clear"} == {kind for kind, _ in moved}

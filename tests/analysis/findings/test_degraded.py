@@ -81,7 +81,7 @@ SERVED = [(fault, damage, seed) for seed in range(3) for damage in DAMAGE for fa
 
 def findings(history: History, folder: Path) -> list[Finding]:
     """The findings of a history."""
-    rows = history.read(folder).connection.execute(
+    rows = history.read(folder, macros=False).connection.execute(
         "SELECT code, resource_kind, resource_id, life, confidence FROM finding"
     )
     return [Finding(code, tuple(about), confidence) for code, *about, confidence in rows.fetchall()]

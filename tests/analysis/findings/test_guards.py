@@ -14,7 +14,7 @@ from tests.analysis.history import History, Launched, use
 def guarded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Dump, dict[str, Launched]]:
     """The history read."""
     history, launches = guarded_history()
-    return history.read(tmp_path_factory.mktemp("guarded")), launches
+    return history.read(tmp_path_factory.mktemp("guarded"), macros=False), launches
 
 
 def _findings(dump: Dump) -> dict[int, dict[str, Any]]:
@@ -79,7 +79,7 @@ def test_a_missing_event_could_be_the_publish_that_explains_it(tmp_path: Path):
     )
     history.events.remove(torn)
     history.header["ring"] |= {"torn": 1, "torn_seqs": [torn["seq"]]}
-    dump = history.read(tmp_path)
+    dump = history.read(tmp_path, macros=False)
     assert [] == dump.connection.execute("FROM guard_entry WHERE differs").fetchall()
     codes = {row: finding["code"] for row, finding in _findings(dump).items()}
     assert "TR401" not in codes.values()
@@ -94,7 +94,7 @@ def test_the_first_value_is_told_with_its_class(tmp_path: Path):
         layer = 3 if stage != "logits" else -1
         told = {"launch": launch.launch, "request": row, "row": row, "position": 5, "layer": layer}
         history.event("nonfinite", **told, **{"class": stage}, page=5, life=1)
-    dump = history.read(tmp_path)
+    dump = history.read(tmp_path, macros=False)
     sentences = dump.connection.execute(
         "SELECT sentence FROM finding WHERE code = 'TR902' ORDER BY row"
     ).fetchall()

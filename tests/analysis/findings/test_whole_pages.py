@@ -59,7 +59,7 @@ def served(kind: type[WholePages], seed: int, *, keyframe_steps: int = 0) -> His
 def test_cleared_pages_are_sound(tmp_path: Path, seed: int) -> None:
     """Every page is cleared when it is granted."""
     history = served(WholePages, seed)
-    connection = history.read(tmp_path).connection
+    connection = history.read(tmp_path, macros=False).connection
     assert [] == connection.execute("SELECT code, seq, sentence FROM finding").fetchall()
     assert (0,) < connection.execute("SELECT count(*) FROM byte_write WHERE class = 'host'").fetchall()[0]
 
@@ -72,9 +72,9 @@ def test_a_lost_beginning_proves_only_what_is_seen(
     """What is found behind a keyframe is found in the whole history, too."""
     history = served(kind, 2, keyframe_steps=4)
     query = "SELECT code, resource_id, life, seq FROM finding"
-    whole = history.read(tmp_path).connection.execute(query).fetchall()
+    whole = history.read(tmp_path, macros=False).connection.execute(query).fetchall()
     del history.events[: int(len(history.events) * share)]
-    found = history.read(tmp_path).connection.execute(query).fetchall()
+    found = history.read(tmp_path, macros=False).connection.execute(query).fetchall()
     assert {row[:3] for row in found} <= {row[:3] for row in whole}
     # Behind a late keyframe too little is left to know whose bytes they are.
     assert bool(found) == (kind is NotCleared and share < 0.5)
@@ -89,7 +89,7 @@ def test_pages_that_nobody_clears_are_stale(tmp_path: Path, seed: int) -> None:
         for (kind, page, life), (seq, _) in ByteOracle(history).met.items()
         if kind == "stale"
     }
-    connection = history.read(tmp_path).connection
+    connection = history.read(tmp_path, macros=False).connection
     assert expected == set(connection.execute("SELECT resource_id, life, seq FROM finding").fetchall())
     assert [("TR301",)] == connection.execute("SELECT DISTINCT code FROM finding").fetchall()
 
@@ -100,4 +100,5 @@ def test_a_history_cut_anywhere_has_no_finding(tmp_path: Path) -> None:
     path = tmp_path / "dump.jsonl"
     for count in range(20, len(lines), 150):
         path.write_bytes(b"".join(lines[:count]))
-        assert [] == open_dump(str(path)).connection.execute("SELECT code, seq FROM finding").fetchall()
+        connection = open_dump(str(path), macros=False).connection
+        assert [] == connection.execute("SELECT code, seq FROM finding").fetchall()

@@ -39,7 +39,7 @@ def test_a_row_gives_its_pages(tmp_path: Path) -> None:
         (launch, "write", 6, 1, 1, 4),
         (launch, "write", 7, 2, 0, 1),
     }
-    assert expected == accesses(history.read(tmp_path))
+    assert expected == accesses(history.read(tmp_path, macros=False))
 
 
 def test_a_kernel_that_covers_pages_reads_them_whole(tmp_path: Path) -> None:
@@ -48,7 +48,7 @@ def test_a_kernel_that_covers_pages_reads_them_whole(tmp_path: Path) -> None:
     history.publish(1, 0, 1, [(5, 1), (6, 1)])
     launch = history.forward(1, use(0, 1, 2, 3, walked=2, covers="page")).launch
     expected = {(launch, "read", 5, 1, 0, 4), (launch, "read", 6, 1, 0, 4), (launch, "write", 5, 1, 2, 3)}
-    assert expected == accesses(history.read(tmp_path))
+    assert expected == accesses(history.read(tmp_path, macros=False))
 
 
 def test_a_publish_counts_for_launches_behind_it(tmp_path: Path) -> None:
@@ -64,7 +64,7 @@ def test_a_publish_counts_for_launches_behind_it(tmp_path: Path) -> None:
         (second, "read", 6, 1, 0, 1),
         (second, "write", 6, 1, 0, 1),
     }
-    assert expected == accesses(history.read(tmp_path))
+    assert expected == accesses(history.read(tmp_path, macros=False))
 
 
 def test_what_an_earlier_tenant_left_is_followed(tmp_path: Path) -> None:
@@ -77,7 +77,7 @@ def test_what_an_earlier_tenant_left_is_followed(tmp_path: Path) -> None:
         (launch, "read", 7, 1, 0, 4),
         (launch, "read", 6, 1, 0, 1),
         (launch, "write", 6, 1, 0, 1),
-    } == accesses(history.read(tmp_path))
+    } == accesses(history.read(tmp_path, macros=False))
 
 
 def test_a_publish_without_order_leaves_doubt(tmp_path: Path) -> None:
@@ -87,7 +87,7 @@ def test_a_publish_without_order_leaves_doubt(tmp_path: Path) -> None:
     history.sync()
     history.publish(0, 0, 2, [(6, 1)])
     launch = history.forward(1, use(0, 2, 0, 1)).launch
-    dump = history.read(tmp_path)
+    dump = history.read(tmp_path, macros=False)
     assert {(launch, "read", 6, 1, 0, 1), (launch, "write", 6, 1, 0, 1)} == accesses(dump)
     assert {(launch, "read", 5, 1, 0, 1), (launch, "write", 5, 1, 0, 1)} == accesses(dump, certain=False)
 
@@ -101,7 +101,9 @@ def test_doubt_ends_where_order_begins(tmp_path: Path) -> None:
     doubtful = history.forward(1, use(0, 2, 0, 1)).launch
     history.order(0, 1)
     history.forward(1, use(0, 2, 1, 2))
-    assert {doubtful} == {launch for launch, *_ in accesses(history.read(tmp_path), certain=False)}
+    assert {doubtful} == {
+        launch for launch, *_ in accesses(history.read(tmp_path, macros=False), certain=False)
+    }
 
 
 def test_extents_copies_and_clears(tmp_path: Path) -> None:
@@ -111,7 +113,7 @@ def test_extents_copies_and_clears(tmp_path: Path) -> None:
     history.forward(1, reads=[[1, 1, 0, 2]], writes=[[2, 1, 1, 3]])
     history.copy(2, [[1, 1, 0, 4]], [[2, 1, 0, 4]])
     history.clear(1, [[2, 1, 3, 4]])
-    found = history.read(tmp_path).connection.execute(
+    found = history.read(tmp_path, macros=False).connection.execute(
         """SELECT launch, mode, page, life, first, "end", source FROM access ORDER BY ALL"""
     )
     assert [
@@ -132,7 +134,7 @@ def test_the_request_stands_beside_its_accesses(tmp_path: Path) -> None:
     history.acquire(3, 9, 17)
     history.publish(1, 3, 9, [(5, 1)])
     history.forward(1, use(3, 9, 0, 1))
-    assert [(3, 9, 0, 17, "valid")] == history.read(tmp_path).connection.execute(
+    assert [(3, 9, 0, 17, "valid")] == history.read(tmp_path, macros=False).connection.execute(
         "SELECT DISTINCT row, generation, index, request, covers FROM access"
     ).fetchall()
 
@@ -208,7 +210,7 @@ def random_dump(seed: int) -> tuple[History, Dump]:
     """One of them, and what is read of it; several tests look at the same one."""
     history = random_history(random.Random(seed))
     with TemporaryDirectory() as folder:
-        return history, history.read(Path(folder))
+        return history, history.read(Path(folder), macros=False)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
