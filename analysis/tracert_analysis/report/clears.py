@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from tracert_analysis.load import Dump
 from tracert_analysis.report.acts import Acts
-from tracert_analysis.report.again import Left, checked_again, of_dump, schema
+from tracert_analysis.report.again import SCHEMA, Left, checked_again, of_dump, schema
 from tracert_analysis.report.questions import Questions, Row
 from tracert_analysis.report.stories import WrongRange
 
@@ -21,22 +21,27 @@ SELECT l.launch, w.first, w."end", w.wiped_first AS wrong_first, w.wiped_end AS 
 FROM _wiping w JOIN launch l ON l.seq = w.clear_seq
 WHERE w.reaches AND w.page = $page AND w.life = $life AND w.clear_seq = $seq LIMIT 1"""
 
-# Clears that left what somebody met stale, or that reached too far: what each should have cleared of a page.
-RANGES = """
+# What clears should have cleared of a page, and left somebody to meet.
+WIDER = """
 CREATE TABLE _range AS
-SELECT clear_seq, page, life, first, "end", least(first, wrong_first) AS from_,
-    greatest("end", wrong_end) AS upto
-FROM (
-    SELECT clear_seq, page, life, clear_first AS first, clear_end AS "end", min(first) AS wrong_first,
-        max("end") AS wrong_end
-    FROM main._spared GROUP BY ALL
-) WHERE NOT {reaches}
+SELECT clear_seq, page, life, clear_first AS first, clear_end AS "end",
+    least(clear_first, min(first)) AS from_, greatest(clear_end, max("end")) AS upto
+FROM main._spared GROUP BY clear_seq, page, life, clear_first, clear_end"""
+
+WIPINGS = """
+SELECT clear_seq, page, life, first, "end", wiped_first, wiped_end FROM main._wiping WHERE reaches"""
+
+Wiping = tuple[int, ...]
+
+# The same less what they wiped, which may lie in the middle.
+NARROWER = """
+CREATE TABLE _range AS
+WITH w AS (
+    FROM (VALUES {wipings}) AS w (clear_seq, page, life, first, "end", wiped_first, wiped_end)
+)
+SELECT clear_seq, page, life, first, "end", first AS from_, wiped_first AS upto FROM w
 UNION ALL
-SELECT clear_seq, page, life, first, "end", first, wiped_first
-FROM main._wiping WHERE reaches AND {reaches}
-UNION ALL
-SELECT clear_seq, page, life, first, "end", wiped_end, "end"
-FROM main._wiping WHERE reaches AND {reaches}"""
+SELECT clear_seq, page, life, first, "end", wiped_end, "end" FROM w"""
 
 EVENTS = """
 CREATE TABLE _target AS
@@ -57,10 +62,10 @@ SELECT e.* REPLACE (CASE
 END AS target)
 FROM main.event AS e LEFT JOIN _target AS t ON e.seq = t.seq"""
 
-TIMES = {
-    False: "SELECT count(DISTINCT clear_seq) FROM main._spared",
-    True: "SELECT count(DISTINCT clear_seq) FROM main._wiping WHERE reaches",
-}
+ROUNDS = 8
+"""What a clear wipes once more, for a copy brought the zeros of another, shows when that one is mended."""
+
+TIMES = "SELECT count(DISTINCT clear_seq) FROM main._spared"
 
 
 def wrong_range(questions: Questions, acts: Acts, row: Row | None) -> WrongRange | None:
@@ -95,13 +100,40 @@ class Ranged(NamedTuple):
 
 def with_right_range(dump: Dump, before: int, found: WrongRange) -> Ranged:
     """What is left of so many findings `before` when every such clear has the right range."""
-    own = schema(dump)
-    times = dump.connection.execute(of_dump(TIMES[found.reaches], own)).fetchall()[0][0]
+    if found.reaches:
+        left, times = _narrowed(dump)
+        what = f"leaving {found.wrong} out"
+    else:
+        times = dump.connection.execute(of_dump(TIMES, schema(dump))).fetchall()[0][0]
+        left = checked_again(dump, (WIDER, EVENTS))
+        what = f"reaching {found.wrong}"
     where = "" if times == 1 else f" (and {times - 1} more like it)"
-    left = checked_again(dump, (RANGES.format(reaches=str(found.reaches).lower()), EVENTS))
-    does, out = ("leaving", " out") if found.reaches else ("reaching", "")
     return Ranged(
-        f"with the clear of launch {found.act.launch} {does} {found.wrong}{out}{where}, and every rule "
-        f"checked again, {left.what(before)}",
+        f"with the clear of launch {found.act.launch} {what}{where}, and every rule checked again, "
+        f"{left.what(before)}",
         left,
     )
+
+
+def _narrowed(dump: Dump) -> tuple[Left, int]:
+    """What is left when clears leave what they had wiped, and of how many pages that is."""
+    own = schema(dump)
+    known: dict[tuple[int, int], Wiping] = {}
+    fresh = _wipings(dump, own)
+    left = Left([])
+    for _ in range(ROUNDS):
+        known |= {(wiping[0], wiping[1]): wiping for wiping in fresh}
+        fresh, wipings = [], ", ".join(map(str, known.values()))
+        left = checked_again(
+            dump,
+            (NARROWER.format(wipings=wipings), EVENTS),
+            found_out=lambda met=fresh: met.extend(_wipings(dump, SCHEMA)),  # type: ignore[misc]
+        )
+        fresh = [wiping for wiping in fresh if (wiping[0], wiping[1]) not in known]
+        if not fresh:
+            break
+    return left, len(known)
+
+
+def _wipings(dump: Dump, where: str) -> list[Wiping]:
+    return dump.connection.execute(of_dump(WIPINGS, where)).fetchall()

@@ -41,6 +41,9 @@ def _facts(story: BytesStory, report: Report) -> Iterator[Fact]:
         yield Fact("its end", _end(story, story.ended_seq), (end,))
     if story.clears is not None:
         told = "none between" if not story.clears else f"{story.clears} of some of them"
+        wrong = report.verdict.wrong_range
+        if wrong is not None and not story.clears:
+            told = f"none of these positions; {wrong}"
         yield Fact("clears", told, (clears,))
     if story.nonfinite is not None:
         yield Fact("not finite", story.nonfinite, story.queries[-1:])
