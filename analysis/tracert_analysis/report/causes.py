@@ -95,9 +95,9 @@ class Causes:
         """`left` is what is left once the verdict is repaired: what is gone with it has its cause."""
         known = {tuple(row[name] for name in SAME) for row in left}
         for cluster in self._clusters[1:]:
-            if any(
-                tuple(row[name] for name in SAME) in known or row["class"] == "symptom" for row in cluster
-            ):
+            # What is not asked again may be there still.
+            unasked = any(row["class"] == "symptom" or row["code"] == "TR801" for row in cluster)
+            if unasked or any(tuple(row[name] for name in SAME) in known for row in cluster):
                 continue
             self._reasons[cluster[0]["finding"]] = REPAIRED
             self._clusters[0] += cluster

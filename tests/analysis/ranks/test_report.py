@@ -6,7 +6,7 @@ from tracert_analysis.report.as_text import render
 from tracert_analysis.report.build import build
 from tracert_analysis.report.ranks import build_ranks
 
-from tests.analysis.history import History
+from tests.analysis.history import History, use
 from tests.analysis.ranks.test_ranks import Decisions, opened
 from tests.analysis.report.histories import double_free, unordered_publish
 
@@ -71,3 +71,19 @@ def test_a_rank_s_counterfactual_is_checked_in_its_own_history(tmp_path: Path) -
     assert (0, "TR203") == (report.rank, report.verdict.code)
     report = build_ranks(opened(tmp_path, unordered_publish(), History()))
     assert (0, alone.verdict.counterfactual) == (report.rank, report.verdict.counterfactual)
+
+
+def published(history: Decisions, stream: int) -> Decisions:
+    """A row is published on a stream, and used on stream 1."""
+    history.acquire(9, 1, 9)
+    history.publish(stream, 9, 1, history.alloc([7], "request:9"))
+    history.forward(1, use(9, 1, 0, 2))
+    return history
+
+
+def test_what_ranks_decided_is_not_counted_where_one_of_them_is_checked_again(tmp_path: Path) -> None:
+    """A call on one rank is no answer to where ranks parted."""
+    sound = published(Decisions(0), 1).decide(range(4))
+    report = build_ranks(opened(tmp_path, sound, published(Decisions(1), 0).decide(range(3), late=1)))
+    assert [("TR102", None), ("TR801", None)] == [(item.code, item.follows) for item in report.findings]
+    assert (report.verdict.counterfactual or "").endswith("the finding is gone")

@@ -100,6 +100,39 @@ def test_a_chain_leads_back_to_its_beginning(tmp_path: Path) -> None:
     assert {"TR202", "TR205"} <= set(found)
 
 
+def test_a_clear_that_comes_too_late_is_the_cause_of_what_was_met_before(tmp_path: Path) -> None:
+    """Request 11 meets stale bytes in its page, which is cleared behind that, and what it stored, too."""
+    history = begun()
+    pages = arrive(history, 10, [5, 6])
+    turn(history, 10, 3, 1, pages)
+    history.sync()
+    history.give_back(pages, "request:10")
+    history.release(3, 1, 10)
+    (page,) = arrive(history, 11, [5])
+    history.acquire(3, 2, 11)
+    history.publish(COMPUTE, 3, 2, [page])
+    met = history.forward(COMPUTE, use(3, 2, 0, 1, covers="page"), step=2)
+    late = history.clear(COMPUTE, [[*page, 0, 4]])
+    history.forward(COMPUTE, use(3, 2, 1, 2, covers="page"), step=3)
+    made = build(history.read(tmp_path))
+    assert [("TR104", late.seq, None), ("TR301", met.seq, "the clear of its page came behind it")] == [
+        (item.code, item.seq, item.follows) for item in made.findings
+    ]
+    assert (made.verdict.counterfactual or "").endswith("all 2 findings are gone")
+
+
+def test_what_the_verdict_s_repair_mends_has_its_cause(tmp_path: Path) -> None:
+    """What is left with the repair stands on its own; what is gone follows, whatever it is about."""
+    questions = Questions(joined(unordered_publish(), BROKEN["TR203"]()).read(tmp_path).connection)
+    rows = findings(questions).rows
+    causes = Causes(questions, rows)
+    causes.absorb(rows[1:])
+    assert [["TR203"]] == [[row["code"] for row in cluster] for cluster in causes.alone()]
+    causes.absorb([])
+    assert [] == causes.alone()
+    assert [None, "what repairs the verdict repairs it"] == list(causes.why.values())
+
+
 def row(**fields: Any) -> dict[str, Any]:
     """A finding, as little as it takes."""
     return {

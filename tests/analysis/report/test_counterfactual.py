@@ -4,15 +4,20 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tracert_analysis.report.as_text import render
 from tracert_analysis.report.build import build
 from tracert_analysis.report.counterfactual import NO_CALL
 
 from tests.analysis.history import History
 from tests.analysis.report.histories import (
     COMPUTE,
+    TRANSFER,
+    arrive,
+    begun,
     double_free,
     non_finite,
     stale_mapping,
+    turn,
     unordered_access,
     unordered_publish,
     unordered_reuse,
@@ -72,3 +77,71 @@ def test_numbers_that_nobody_counts_to_are_in_nobodys_way(tmp_path: Path) -> Non
     counterfactual = report(history, tmp_path).verdict.counterfactual
     assert counterfactual is not None
     assert counterfactual.endswith("the finding is gone")
+
+
+def reused(*, by_nic: bool = False) -> History:
+    """Page 5 was read on two streams, or on one and by a network card; its next life waits for neither."""
+    history = begun()
+    history.names[3] = "checks"
+    pages = arrive(history, 10, [5, 6])
+    turn(history, 10, 3, 1, pages)
+    history.order(COMPUTE, TRANSFER)
+    history.order(COMPUTE, 3)
+    if by_nic:
+        history.sync()
+        history.begin("nic", reads=[[5, 1, 0, 4]])
+    history.moved("offload", TRANSFER, [(0, 5, 1)])
+    if not by_nic:
+        history.forward(3, reads=[[5, 1, 0, 4]], kernel="checksum")
+    history.give_back(pages, "request:10")
+    taken = arrive(history, 11, [5])
+    history.forward(COMPUTE, writes=[[*taken[0], 0, 4]], kernel="fill", step=2)
+    return history
+
+
+def test_all_edges_that_lack_are_told_and_added() -> None:
+    """One of two calls leaves the finding there; both are the repair, and no launch need move."""
+    verdict = told(reused).verdict
+    assert verdict.missing_edge is not None
+    edges = (verdict.missing_edge, *verdict.missing_beside)
+    assert ["checksum", "offload_pages"] == [edge.earlier.kernel for edge in edges]
+    assert {"fill"} == {edge.later.kernel for edge in edges}
+    assert verdict.counterfactual == (
+        "with both calls added to the recorded history (in all 2 places where this code runs) and every rule "
+        "checked again, the finding is gone"
+    )
+    calls = [
+        f"behind launch {edge.earlier.launch}: fence = device.record({name}); device.wait(compute, fence)"
+        for edge, name in zip(edges, ("checks", "transfer"), strict=True)
+    ]
+    assert verdict.fix[0] == f"order launch {edges[0].later.launch} after all 2, {'; '.join(calls)}"
+    assert not any("enqueue" in fix for fix in verdict.fix)
+    assert 2 == render(told(reused)).count("missing call ")
+
+
+def test_what_leaves_the_finding_there_is_told_as_no_repair(tmp_path: Path) -> None:
+    """The call orders the stream, and not the network card, which nobody has seen done."""
+    made = report(reused(by_nic=True), tmp_path)
+    assert (made.verdict.counterfactual or "").endswith("1 of 1 findings is left: TR202")
+    assert () == made.verdict.fix
+    assert "what was tried leaves the finding there" in made.verdict.fix_how
+    assert "fix none is known: what was tried leaves" in " ".join(render(made).split())
+
+
+def saved(*, loaded: bool) -> History:
+    """Page 5 is offloaded on a stream that does not wait for who wrote it; then it is loaded there."""
+    history = begun()
+    turn(history, 10, 3, 1, arrive(history, 10, [5, 6]))
+    history.moved("offload", TRANSFER, [(0, 5, 1)])
+    if loaded:
+        history.moved("load", TRANSFER, [(0, *arrive(history, 11, [9])[0])])
+    return history
+
+
+@pytest.mark.parametrize("loaded", [False, True])
+def test_a_launch_is_moved_only_where_that_was_seen_to_help(tmp_path: Path, loaded: bool) -> None:
+    """Moved to the writer's stream, the offload is no longer in order before the load of its slot."""
+    fixes = report(saved(loaded=loaded), tmp_path).verdict.fix
+    moved = ["enqueue offload_pages on stream compute" in fix for fix in fixes]
+    assert moved == ([False] if loaded else [True, False])
+    assert "order the two streams" in fixes[-1]

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+from tracert_analysis.report import findings
 from tracert_analysis.report.as_json import as_json
 from tracert_analysis.report.as_text import render
 from tracert_analysis.report.causes import REPEATED, SAME_ORDER
@@ -111,6 +113,18 @@ def test_after_a_crash_the_access_that_was_running_is_shown(tmp_path: Path) -> N
     assert (again.number, again.of, again.visible, again.consequence) == (3, 3, True, False)
     assert (again.act, again.seq) == (made.access.act, made.access.act.seq)
     assert as_json(made)["verdict"]["repetition"]["missing_edge"]["call"] == made.verdict.missing_edge.call
+
+
+def test_what_went_wrong_is_looked_for_before_the_list_is_cut(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The third time is told of, and counted, though only the first is listed beside what was seen."""
+    monkeypatch.setattr(findings, "LISTED", 1)
+    made = report(thrice(fail=True), tmp_path)
+    assert ("observed", 2) == (made.verdict.confidence, len(made.findings))
+    assert made.verdict.repetition is not None
+    assert (3, 3, 3) == (made.verdict.repetition.number, made.verdict.repetition.of, made.verdict.times)
+    assert "number 3 of 3 of the same bug" in render(made)
 
 
 def test_consequences_are_told_from_other_mistakes(tmp_path: Path) -> None:
