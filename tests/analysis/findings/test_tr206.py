@@ -76,6 +76,50 @@ def test_a_row_of_nobody_writes_it(history: History, told: Read) -> None:
     assert [("TR206", write.seq)] == [(found["code"], found["seq"]) for found in told(history)]
 
 
+@pytest.mark.parametrize("whose", ["nobody", "request 0", "given back"])
+def test_padding_that_only_padding_reads_is_sound(history: History, told: Read, whose: str) -> None:
+    """The rows that a captured graph has beyond the batch: what they read is nobody's, either."""
+    pages = history.alloc([5], "request:1")
+    history.acquire(0, 1, 1)
+    history.event("map", row=0, generation=1, index=0, page=5, life=1)
+    history.publish(COMPUTE, 0, 1, pages)
+    if whose != "nobody":
+        history.acquire(2, 1, 0 if whose == "request 0" else 2)
+    if whose == "given back":
+        history.release(2, 1, 2)
+    history.publish(COMPUTE, 2, 1, [(0, 1), (0, 1)])
+    for end in (1, 2, 3):
+        history.forward(COMPUTE, use(0, 1, end - 1, end), use(2, 1, end, end + 4))
+    assert [] == told(history)
+
+
+def test_a_request_that_reads_padding(history: History, told: Read) -> None:
+    """Its row names page 0, and that is wrong; so is that the page isn't zeros any more."""
+    history.publish(COMPUTE, 2, 1, [(0, 1)])
+    history.acquire(0, 1, 1)
+    history.publish(COMPUTE, 0, 1, [(0, 1)])
+    write = history.forward(COMPUTE, use(2, 1, 0, 1))
+    read = history.forward(COMPUTE, use(0, 1, 1, 2), use(2, 1, 1, 2))
+    assert {("TR206", write.seq), ("TR402", read.seq)} == {
+        (found["code"], found["seq"]) for found in told(history)
+    }
+
+
+def test_what_is_read_before_or_beside_it_or_cleared_between_is_sound(history: History, told: Read) -> None:
+    """Positions count, and so do the zeros of a clear; a dummy launch reads for nobody."""
+    history.forward(COMPUTE, kernel="dummy", reads=[[0, 1, 0, 4]], writes=[[0, 1, 0, 1]])
+    history.forward(COMPUTE, kernel="dummy", reads=[[0, 1, 0, 4]], writes=[[0, 1, 0, 1]])
+    history.forward(COMPUTE, reads=[[0, 1, 1, 4]])
+    history.clear(COMPUTE, [[0, 1, 0, 4]])
+    read = history.forward(COMPUTE, reads=[[0, 1, 0, 4]])
+    history.forward(COMPUTE, writes=[[0, 1, 0, 2]])
+    assert [] == told(history)
+    history.forward(COMPUTE, reads=[[0, 1, 1, 2]])
+    assert [("TR206", read.seq + 1, read.seq + 2)] == [
+        (found["code"], found["seq"], found["other_seq"]) for found in told(history)
+    ]
+
+
 def test_observed_where_the_reader_s_numbers_are_not_finite(history: History, told: Read) -> None:
     """Zero times NaN."""
     write = history.forward(COMPUTE, writes=[[0, 1, 0, 4]])

@@ -151,6 +151,21 @@ def test_a_history_without_maps_tells_nothing(history: History, told: Read) -> N
     assert [] == told(history)
 
 
+def test_a_row_of_which_no_maps_are_told_is_sound(history: History, told: Read) -> None:
+    """A drafter's rows, beside those of the model; with a map it is one like any other."""
+    begun(history)
+    pages = history.alloc([7], "request:1")
+    history.acquire(4, 1, 1)
+    history.publish(COMPUTE, 4, 1, pages)
+    launch = history.forward(COMPUTE, use(0, 1, 0, 4), use(4, 1, 0, 4))
+    assert [] == told(history)
+    history.event("map", row=4, generation=1, index=0, page=7, life=1)
+    history.forward(COMPUTE, use(0, 1, 4, 5), use(4, 1, 4, 4))
+    assert [("TR403", 4, launch.seq)] == [
+        (found["code"], found["resource_id"], found["seq"]) for found in told(history)
+    ]
+
+
 def test_a_tenancy_from_before_the_history_is_unknown(told: Read) -> None:
     """Its maps may lie there; another tenancy is judged."""
     history = History(first_seq=50)

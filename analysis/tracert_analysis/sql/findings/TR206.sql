@@ -1,24 +1,74 @@
 -- Nobody writes a reserved page but padding that nobody reads.
 WITH
     reserved AS (SELECT DISTINCT page FROM page_life WHERE owner LIKE 'reserved:%'),
-    touched AS (
-        -- A request's row that names a reserved page is mapped wrongly, and TR402 tells of it.
-        SELECT t.page, t.life, t.mode, t.stream, t.first_seq, t.last_seq, t.row, t.generation
+    -- Through rows. One that nobody has, or has any more, pads the batch.
+    spans AS (
+        SELECT t.page, t.life, t.mode, t.stream, t.first_seq, t.last_seq, t.row, t.generation, t.index, n.request,
+            n.until_seq
         FROM _touch AS t
         SEMI JOIN reserved AS r ON t.page = r.page
         LEFT JOIN _tenancy AS n ON t.row = n.row AND t.generation = n.generation
-        WHERE t.mode = 'read' OR t.mode = 'write' AND n.request IS NULL
+        WHERE t.mode <> 'walk'
+    ),
+    -- Launches that write reserved pages, and touch no other: what they read is nobody's, either.
+    idle AS (
+        SELECT x.seq
+        FROM _extent AS x SEMI JOIN (FROM _extent SEMI JOIN reserved USING (page)) AS y ON x.seq = y.seq
+        WHERE x.source = 'extent'
+        GROUP BY x.seq HAVING bool_or(x.mode = 'write') AND bool_and(x.page IN (SELECT page FROM reserved))
+    ),
+    readers AS (
+        SELECT s.page, u.seq, 0 AS first,
+            CASE u.covers
+                WHEN 'page' THEN w.page_size
+                ELSE least(u.end - s.index * w.page_size, w.page_size)
+            END AS "end"
+        FROM (FROM spans WHERE mode = 'read' AND request IS NOT NULL) AS s
+        JOIN _use AS u
+            ON s.row = u.row AND s.generation = u.generation AND s.stream = u.stream
+            AND u.seq BETWEEN s.first_seq AND s.last_seq AND u.depth > s.index
+        CROSS JOIN _window AS w
+        WHERE coalesce(u.seq < s.until_seq, true)
         UNION ALL
-        -- Zeros are what a reserved page should have.
-        SELECT x.page, x.life, x.mode, x.stream, x.seq, x.seq, NULL, NULL
-        FROM _extent AS x SEMI JOIN reserved AS r ON x.page = r.page WHERE x.source <> 'clear'
+        SELECT x.page, x.seq, x.first, x.end FROM _extent AS x
+        SEMI JOIN reserved AS r ON x.page = r.page ANTI JOIN idle AS i ON x.seq = i.seq
+        WHERE x.mode = 'read'
+    ),
+    -- A request's row that names a reserved page is mapped wrongly, and TR402 tells of it.
+    writers AS (
+        SELECT s.page, s.life, u.seq, u.row, u.generation,
+            greatest(u.start, s.index * w.page_size) - s.index * w.page_size AS first,
+            least(u.end - s.index * w.page_size, w.page_size) AS "end"
+        FROM (FROM spans SEMI JOIN readers USING (page) WHERE mode = 'write') AS s
+        JOIN _use AS u
+            ON s.row = u.row AND s.generation = u.generation AND s.stream = u.stream
+            AND u.seq BETWEEN s.first_seq AND s.last_seq
+        CROSS JOIN _window AS w
+        WHERE (s.request IS NULL OR u.seq > s.until_seq) AND u.end > u.start
+            AND u.start < (s.index + 1) * w.page_size AND u.end > s.index * w.page_size
+        UNION ALL
+        SELECT x.page, x.life, x.seq, NULL, NULL, x.first, x.end
+        FROM _extent AS x SEMI JOIN readers AS r ON x.page = r.page
+        WHERE x.mode = 'write' AND x.source <> 'clear'
+    ),
+    -- Zeros are what a reserved page should have.
+    cleared AS (
+        SELECT x.page, x.seq, x.first, x.end FROM _extent AS x SEMI JOIN reserved AS r ON x.page = r.page
+        WHERE x.source = 'clear'
+        UNION ALL
+        SELECT r.page, e.seq, 0, w.page_size FROM _told_launch AS e, reserved AS r, _window AS w
+        WHERE e.kind = 'clear' AND e.all
     ),
     broken AS (
-        SELECT w.page, w.life, w.first_seq AS seq, w.row, w.generation, min(r.last_seq) AS reader_seq
-        FROM touched AS w JOIN touched AS r USING (page)
-        WHERE w.mode = 'write' AND r.mode = 'read' AND r.last_seq > w.first_seq
-        GROUP BY w.page, w.life, w.first_seq, w.row, w.generation
-        QUALIFY row_number() OVER (PARTITION BY w.page ORDER BY w.first_seq) = 1
+        SELECT w.page, w.life, w.seq, w.row, w.generation, r.seq AS reader_seq
+        FROM writers AS w JOIN readers AS r
+            ON w.page = r.page AND w.seq < r.seq AND w.first < r.end AND r.first < w.end
+        WHERE NOT EXISTS (
+            FROM cleared AS c
+            WHERE c.page = w.page AND c.seq > w.seq AND c.seq < r.seq
+                AND c.first <= greatest(w.first, r.first) AND c.end >= least(w.end, r.end)
+        )
+        QUALIFY row_number() OVER (PARTITION BY w.page ORDER BY w.seq, r.seq) = 1
     )
 SELECT
     'TR206' AS code,

@@ -2,7 +2,7 @@
 WITH
     followed AS (
         SELECT
-            t.*, n.request, p.known_from, p.owner, p.alloc_seq, p.unheld_seq,
+            t.*, n.request, n.until_seq AS released_seq, p.known_from, p.owner, p.alloc_seq, p.unheld_seq,
             greatest(
                 t.first_seq, coalesce(d.last_seq + 1, 0), n.from_seq,
                 -- Before its grant nobody held it; before a keyframe that knew it, who knows.
@@ -48,6 +48,8 @@ WITH
             WHERE h.page = o.page AND h.life = o.life AND h.holder = 'request:' || o.request
                 AND h.from_seq <= u.seq AND coalesce(h.until_seq > u.seq, true)
         )
+        -- A row that was given back pads the batch where it names a reserved page, whatever its generation.
+        AND NOT coalesce(o.owner LIKE 'reserved:%' AND u.seq > o.released_seq, false)
         UNION ALL
         SELECT NULL, m.row, m.generation, m.index, NULL, NULL, n.request, NULL, m.seq, NULL, 'never published'
         FROM _unpublished AS m

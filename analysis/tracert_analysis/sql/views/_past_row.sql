@@ -16,7 +16,8 @@ SELECT row, generation, index, seq, until_seq FROM (
 -- Entries that launches of one stream followed though the host had not mapped them: the first such launch (`seq`).
 -- `fresh` when the tenancy had never mapped the entry: what stands there is whatever was left. `content` is null
 -- where nothing was ever published. Only tenancies are judged whose beginning the history has, and as long as no other
--- request has the row, too. What a guarded kernel followed beyond what its launch was to follow counts as followed.
+-- request has the row, too; and only rows of which maps are told at all. What a guarded kernel followed beyond what its
+-- launch was to follow counts as followed.
 CREATE TABLE _past_row (
     content UBIGINT, row USMALLINT, generation UINTEGER, index UBIGINT, stream USMALLINT, request UBIGINT, seq UBIGINT,
     fresh BOOLEAN
@@ -27,7 +28,7 @@ WITH
     tenancies AS (
         SELECT n.row, n.generation, n.request, n.from_seq, b.from_seq AS until_seq
         FROM _tenancy AS n LEFT JOIN _two_tenants AS b USING (row, generation)
-        WHERE EXISTS (FROM _mapped)
+        WHERE n.row IN (SELECT row FROM _mapped)
             AND EXISTS (FROM _told_page AS e WHERE e.kind = 'row_acquire' AND e.seq = n.from_seq)
     ),
     walked AS (
@@ -76,4 +77,10 @@ SELECT p.*, NOT EXISTS (
     FROM _mapped AS m
     WHERE m.row = p.row AND m.generation = p.generation AND m.index = p.index AND m.from_seq < p.seq
 )
-FROM past AS p;
+FROM past AS p
+-- A row that was given back pads the batch where it names a reserved page, whatever its generation.
+ANTI JOIN (
+    SELECT c.content, n.row, n.generation, n.until_seq
+    FROM row_content AS c JOIN _tenancy AS n ON c.row = n.row
+    WHERE c.page IN (SELECT v.page FROM page_life AS v WHERE v.owner LIKE 'reserved:%')
+) AS r ON p.content = r.content AND p.row = r.row AND p.generation = r.generation AND p.seq > r.until_seq;

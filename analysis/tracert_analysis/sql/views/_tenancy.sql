@@ -1,4 +1,4 @@
--- Which request had which generation of a row.
+-- Which request had which generation of a row. A row of request 0 is nobody's: it pads the batch.
 CREATE TABLE _tenancy (row USMALLINT, generation UINTEGER, request UBIGINT, from_seq UBIGINT, until_seq UBIGINT);
 
 INSERT INTO _tenancy
@@ -8,7 +8,8 @@ SELECT
     min(e.seq) FILTER (e.kind <> 'row_release'),
     max(e.seq) FILTER (e.kind = 'row_release')
 FROM (
-    SELECT kind, seq, row, generation, request, NULL AS set FROM _told_page WHERE kind IN ('row_acquire', 'row_release')
+    SELECT kind, seq, row, generation, request, NULL AS set FROM _told_page
+    WHERE kind = 'row_acquire' AND request > 0 OR kind = 'row_release'
     UNION ALL
     SELECT kind, seq, row, generation, request, set FROM _told_rest WHERE kind = 'keyframe_row' AND request > 0
 ) AS e, _window AS w
