@@ -18,6 +18,9 @@ from tracert_analysis.report.document import Block, Drawing, Fact, Facts, Sectio
 from tracert_analysis.report.layout import lay_out
 from tracert_analysis.report.report import Report
 
+SHORT = frozenset({"ranks", "acquitted", "streams", "new", "others", "evidence", "reproduce"})
+"""Sections that stay together on one sheet of paper."""
+
 _CODE = re.compile("`([^`\n]+)`")
 
 
@@ -43,6 +46,7 @@ def _section(section: Section) -> dict[str, Any]:
         "key": section.key,
         "title": section.title,
         "folded": section.folded,
+        "short": section.key in SHORT,
         "blocks": [_block(block) for block in section.blocks],
     }
 

@@ -2,6 +2,7 @@
 
 import re
 
+from tracert_analysis.report.drawings.lives import SHOWN
 from tracert_analysis.report.questions import Questions
 from tracert_analysis.report.stories import PageStory, RowStory
 
@@ -13,6 +14,8 @@ def names(questions: Questions, rows: tuple[RowStory, ...], pages: tuple[PageSto
     stories: tuple[RowStory | PageStory, ...] = (*rows, *pages)
     holders = {hold.holder for story in stories for hold in (story.last_owner, story.previous_owner) if hold}
     holders |= {life.owner for story in stories for life in story.lives if life.owner}
+    # A drawing shows few of those that come behind.
+    holders |= {life.owner for story in stories for life in story.later[:SHOWN] if life.owner}
     holders |= {holder for page in pages for holder in page.also_held_by}
     holders |= {holder for page in pages for life in page.lives for holder in life.also}
     holders |= {holder for page in pages for near in page.neighbours for holder in near.holders}

@@ -19,6 +19,10 @@ LIVES = """
 SELECT life, owner, alloc_seq, retire_seq, free_seq FROM page_life
 WHERE page = $page AND (alloc_seq IS NULL OR alloc_seq <= $at) ORDER BY life"""
 
+LATER = """
+SELECT life, owner, alloc_seq, retire_seq, free_seq FROM page_life
+WHERE page = $page AND alloc_seq > $at ORDER BY life"""
+
 WRITERS = """
 SELECT l.* REPLACE (coalesce(x.launch, 0) AS launch, x.seq AS seq, x.kind AS kind, x.kernel AS kernel,
     x.stream AS stream, x.ordinal AS ordinal, x.state AS state),
@@ -130,6 +134,7 @@ def page_story(questions: Questions, acts: Acts, page: int, at: int, why: str, a
         not_found=tuple(not_found(page, life, at, holders, lives, kernels, kernels_query, window["whole"])),
         asked=about.asked,
         last_facts=kept or (None if last else _last_facts(questions, page)),
+        later=tuple(_life(row, [], []) for row in questions.rows(LATER, page=page, at=at)),
         occurs=bool(holders.rows or lives.rows or any(found.life for found in kernels)),
     )
 

@@ -17,6 +17,15 @@ def place(act: Act) -> str:
     return str(act)
 
 
+def places(acts: Sequence[Act]) -> str:
+    """Launches of one kernel on one stream: one of them with its number, or how many, and from which on."""
+    numbers = sorted({act.launch for act in acts})
+    if len(numbers) == 1:
+        return place(acts[0])
+    one = acts[0]
+    return f"{len(numbers)} launches of {one.kernel} on {one.stream_name}, {numbers[0]} to {numbers[-1]},"
+
+
 def ordered(act: Act) -> str:
     """A launch with its place in its stream, where order is told."""
     if not act.launch:
@@ -52,7 +61,7 @@ def write(found: Write | None, *, whole: bool) -> str:
     if found is None:
         return "none in the history" if whole else UNKNOWN
     known = found.first is not None and found.end is not None
-    what = f", positions {positions(found.first or 0, found.end or 0)}" if known else ""
+    what = f", {spelt(found.first or 0, found.end or 0)}" if known else ""
     life = f", life {found.life}" if found.life is not None else ""
     return f"{place(found.act)}{what}{life}, seq {found.act.seq}"
 
@@ -102,6 +111,11 @@ def leftovers(entries: Sequence[Leftover], names: Mapping[str, str], *, whole: b
 def positions(first: int, end: int) -> str:
     """Positions `first` up to `end`, as people count: the last one is named."""
     return f"{first} to {end - 1}" if end > first + 1 else str(first)
+
+
+def spelt(first: int, end: int) -> str:
+    """Positions `first` up to `end` with the word for them."""
+    return f"position{'s' if end > first + 1 else ''} {positions(first, end)}"
 
 
 def page_name(page: int | None, life: int | None) -> str:

@@ -23,6 +23,13 @@ SELECT generation, request, seq AS from_seq, since_before,
      WHERE g.kind = 'row_release' AND g."row" = $row AND g.generation = taken.generation) AS until_seq
 FROM taken ORDER BY seq DESC"""
 
+LATER = """
+SELECT a.generation, a.request, a.seq AS from_seq, min(g.seq) AS until_seq
+FROM event a LEFT JOIN event g
+    ON g.kind = 'row_release' AND g."row" = a."row" AND g.generation = a.generation
+WHERE a.kind = 'row_acquire' AND a."row" = $row AND a.seq > $at
+GROUP BY ALL ORDER BY a.seq"""
+
 PUBLISHES = """
 SELECT *, count(*) OVER (PARTITION BY generation) AS times FROM launch
 WHERE kind = 'publish' AND "row" = $row AND seq <= $at
@@ -100,6 +107,10 @@ def row_story(
         leftovers=left,
         queries=(tenants.query, published.query, left_query, fence_query, entries_query),
         entries=entries,
+        later=tuple(
+            Life(found["generation"], _owner(found), found["from_seq"], None, found["until_seq"])
+            for found in questions.rows(LATER, row=row, at=at)
+        ),
     )
 
 

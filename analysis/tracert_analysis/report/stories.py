@@ -116,6 +116,8 @@ class RowStory:
     """Of owners, publishes, leftovers, fence, entries."""
     entries: tuple[Strip, ...] = ()
     """Empty unless what the row names matters to the verdict."""
+    later: tuple[Life, ...] = ()
+    """Generations behind the event as of which it is told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,6 +294,8 @@ class PageStory:
     """It was asked for; then it is told as of the end."""
     occurs: bool = True
     """False when nobody held it and no launch named it in the recorded window."""
+    later: tuple[Life, ...] = ()
+    """Lives behind the event as of which it is told."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,6 +63,17 @@ def test_lives_are_drawn() -> None:
     assert 2 == HTML.count("<summary>as text</summary>")
 
 
+def test_what_is_folded_is_opened_on_paper() -> None:
+    """Queries, lanes and what was new are folded; on paper all are open, and SQL is left to the file."""
+    folded = re.findall(r'<details><summary><h2>(.*?)</h2></summary>\n<div class="folded" id="(.*?)">', HTML)
+    assert ["lanes", "new", "queries"] == [key for _, key in folded]
+    assert all(title for title, _ in folded)
+    printed = HTML.split("@media print")[1].split("</style>")[0]
+    assert "details::details-content { content-visibility: visible;" in printed
+    assert ".queries pre { display: none; }" in printed
+    assert 'class="paper"' in HTML.split('id="queries"')[1]
+
+
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_text_stays_text(name: str) -> None:
     """Every tag and attribute is ours; what acts is gone; a megabyte does not become many."""

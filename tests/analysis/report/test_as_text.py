@@ -145,8 +145,8 @@ def test_of_what_was_new_the_rarest_is_told() -> None:
 def test_running_and_waiting_launches_are_named() -> None:
     """Below their stream."""
     block = TEXT.split("LAUNCHES AT THE END\n")[1].split("\n\n")[0]
-    assert "running  launch 1841 forward decode, step 57" in block
-    assert "waiting  launch 1842 sample decode, step 57" in block
+    assert "running: launch 1841 forward decode, step 57" in block
+    assert "waiting: launch 1842 sample decode, step 57" in block
 
 
 def test_the_quality_of_the_evidence_is_told() -> None:

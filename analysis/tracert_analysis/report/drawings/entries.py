@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from tracert_analysis.report.drawings.figure import LETTER, Box, Figure, Shape, Stroke, Words, fitting, legend
-from tracert_analysis.report.drawings.lives import BAR, LABEL, OWNER, WIDTH, column, scale
+from tracert_analysis.report.drawings.lives import BAR, LABEL, OWNER, WIDTH, column, scale, tells_at
 from tracert_analysis.report.stories import Strip
 
 LANES = 10
@@ -127,6 +127,7 @@ def figure(strips: Sequence[Strip], start: int, last: int, mark: int, walked: in
         top + 24,
         tuple(shapes),
         tuple(legend(LABEL, top + 12, boxes, {"wrong": "the act in question"})),
+        tells_at=tells_at(mark, start, last),
     )
 
 

@@ -3,6 +3,7 @@
 `kind` says what a shape means (held, wrong, fence ...); how that looks is the renderer's affair.
 """
 
+import textwrap
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
@@ -63,6 +64,8 @@ class Figure:
     height: float
     shapes: tuple[Shape, ...]
     legend: tuple[Shape, ...] = ()
+    tells_at: Literal["start", "end"] = "start"
+    """Where what is in question stands, for a screen that has no room for all of it."""
 
 
 def legend(x: float, y: float, boxes: Mapping[str, str], strokes: Mapping[str, str]) -> Iterator[Shape]:
@@ -77,6 +80,12 @@ def legend(x: float, y: float, boxes: Mapping[str, str], strokes: Mapping[str, s
         x += 47 if level else 6
         yield Words(x, y + 4, text, "quiet")
         x += len(text) * LETTER + 18
+
+
+def wrapped(text: str, width: float, most: int) -> list[str]:
+    """The text on lines of that width, at most so many; what does not fit on the last is cut."""
+    lines = textwrap.wrap(text, max(1, int(width / LETTER)), break_on_hyphens=False)
+    return [*lines[: most - 1], fitting(" ".join(lines[most - 1 :]), width)] if len(lines) > most else lines
 
 
 def fitting(text: str, width: float) -> str:

@@ -10,20 +10,37 @@ then `x`, then `w`, then `r`. All columns stand for as many numbers of events, w
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import Literal
 
-from tracert_analysis.report.drawings.figure import Box, Figure, Shape, Stroke, Words, fitting, legend
+from tracert_analysis.report.drawings.figure import (
+    Box,
+    Figure,
+    Shape,
+    Stroke,
+    Words,
+    fitting,
+    legend,
+    wrapped,
+)
 from tracert_analysis.report.facts import Life
 
 WIDTH = 60
 OWNERS = 3
 """Of those who had a life together so many are named."""
 SHOWN = 8
-"""The last so many lives are drawn; what is left out is counted."""
+"""So many lives are drawn, the one in question among them; those that are left out are counted."""
+BEHIND = 2
+"""Of lives behind the one in question so many at least, where there are."""
 
-LABEL, BAR, OWNER = 132, 480, 400
+LABEL, BAR, OWNER = 132, 480, 470
 """How wide the parts of a figure are."""
 STEP = 34
-"""From one life to the next."""
+"""From one life to the next, where two lines tell of it."""
+FAR = 0.8
+"""An act behind that part of the axis stands nearer to a figure's right end."""
+LINE = 13
+LINES = 3
+"""So many lines tell who held a life, and so many who touched it."""
 
 
 def span(lives: Sequence[Life], first: int, last: int) -> tuple[int, int]:
@@ -31,6 +48,21 @@ def span(lives: Sequence[Life], first: int, last: int) -> tuple[int, int]:
     start = min((life.from_seq for life in lives if life.from_seq is not None), default=first)
     start = first if any(life.from_seq is None for life in lives) else start
     return start, max(last, start + 1)
+
+
+def shown(lives: Sequence[Life], mark: int | None) -> tuple[list[Life], int, int]:
+    """Those that are drawn, and how many before and behind them are not."""
+    before = [number for number, life in enumerate(lives) if mark is None or (life.from_seq or 0) <= mark]
+    here = before[-1] if before else 0
+    end = min(len(lives), max(SHOWN, here + 1 + BEHIND))
+    start = max(0, end - SHOWN)
+    return list(lives[start:end]), start, len(lives) - end
+
+
+def left_out(earlier: int, later: int) -> str:
+    """What a drawing says of the lives that it leaves out; empty where it leaves out none."""
+    told = [f"{number} {which}" for number, which in ((earlier, "earlier"), (later, "later")) if number]
+    return f"({' and '.join(told)} not drawn)" if told else ""
 
 
 def owner_of(life: Life) -> str:
@@ -64,15 +96,15 @@ def draw(
     """
     if not lives:
         return []
-    shown = list(lives)[-SHOWN:]
-    start, last = span(shown, first, last)
-    labels = [f"{name}.{life.number}" for life in shown]
+    drawn, earlier, later = shown(lives, mark)
+    start, last = span(drawn, first, last)
+    labels = [f"{name}.{life.number}" for life in drawn]
     margin = max(len("seq"), *map(len, labels))
     ends = f"{start} |{scale(start, last)}| {last}"
     lines = [f"{'seq':<{margin}}  {ends}"]
-    if len(lives) > len(shown):
-        lines.insert(0, f"({len(lives) - len(shown)} earlier not drawn)")
-    for label, life in zip(labels, shown, strict=True):
+    if earlier or later:
+        lines.insert(0, left_out(earlier, later))
+    for label, life in zip(labels, drawn, strict=True):
         bar = "".join(_bar(life, start, last, mark))
         lines.append(f"{label:<{margin}}  {' ' * len(str(start))} |{bar}| {owner(life)}")
     return lines
@@ -115,31 +147,57 @@ def figure(
     """
     if not lives:
         return None
-    shown = list(lives)[-SHOWN:]
-    start, last = span(shown, first, last)
+    drawn, earlier, later = shown(lives, mark)
+    start, last = span(drawn, first, last)
     shapes: list[Shape] = [
         Words(LABEL, 14, str(start), "quiet"),
         Words(LABEL + BAR, 14, str(last), "quiet", "end"),
         Words(LABEL + BAR / 2, 14, "event (seq)", "quiet", "middle"),
     ]
-    for number, life in enumerate(shown):
-        shapes += _life(
-            f"{name}.{life.number}", life, start, last, 24 + number * STEP, mark, (owner(life), told(life))
-        )
-    height = 30 + len(shown) * STEP
+    if earlier or later:
+        shapes.append(Words(LABEL + BAR + 10, 14, left_out(earlier, later), "quiet"))
+    top = 24.0
+    for life in drawn:
+        words = _words(owner(life), told(life))
+        shapes += _life(f"{name}.{life.number}", life, start, last, top, mark, words)
+        top += max(STEP, 8 + len(words) * LINE)
     boxes = {"held": "held"}
-    if any(life.retired_seq is not None for life in shown):
+    if any(life.retired_seq is not None for life in drawn):
         boxes["retired"] = "retired: a fence guards it"
     strokes = {"write": "written (above)", "read": "read (below)"}
-    if mark is not None:
+    if any(shape.kind == "wrong" for shape in shapes):
         strokes["wrong"] = "the act in question"
     return Figure(
-        LABEL + BAR + OWNER, height + 18, tuple(shapes), tuple(legend(LABEL, height + 6, boxes, strokes))
+        LABEL + BAR + OWNER,
+        top + 24,
+        tuple(shapes),
+        tuple(legend(LABEL, top + 12, boxes, strokes)),
+        tells_at=tells_at(mark, start, last),
     )
 
 
+def tells_at(mark: int | None, start: int, last: int) -> Literal["start", "end"]:
+    """Which end of a figure has the act in question on a screen that shows a little more than half of it."""
+    return "end" if mark is not None and mark - start > FAR * (last - start) else "start"
+
+
+def _words(owner: str, told: str) -> list[tuple[str, str]]:
+    """Lines, and what kind they are: who held it, and who touched it."""
+    return [
+        (line, kind)
+        for text, kind in ((owner, "word"), (told, "quiet"))
+        for line in wrapped(text, OWNER - 20, LINES)
+    ]
+
+
 def _life(
-    name: str, life: Life, start: int, last: int, top: float, mark: int | None, words: tuple[str, str]
+    name: str,
+    life: Life,
+    start: int,
+    last: int,
+    top: float,
+    mark: int | None,
+    words: Sequence[tuple[str, str]],
 ) -> Iterator[Shape]:
     def x(seq: int) -> float:
         return LABEL + BAR * min(1.0, max(0.0, (seq - start) / (last - start)))
@@ -148,7 +206,14 @@ def _life(
     end = life.until_seq if life.until_seq is not None else last
     held_end = life.retired_seq if life.retired_seq is not None else end
     yield Words(LABEL - 8, top + 16, fitting(name, LABEL - 12), "word", "end")
-    yield Box(x(begin), top + 6, max(2.0, x(held_end) - x(begin)), 12, "held", f"{name}: {words[0]}")
+    yield Box(
+        x(begin),
+        top + 6,
+        max(2.0, x(held_end) - x(begin)),
+        12,
+        "held",
+        f"{name}: {words[0][0] if words else ''}",
+    )
     if life.retired_seq is not None:
         yield Box(x(held_end), top + 6, max(2.0, x(end) - x(held_end)), 12, "retired", f"{name}: retired")
     for seqs, kind, where in ((life.reads, "read", top + 18), (life.writes, "write", top)):
@@ -157,5 +222,5 @@ def _life(
             yield Stroke(x(seq), where, x(seq), where + 6, kind, about=about)
     if mark is not None and begin <= mark <= end:
         yield Stroke(x(mark), top - 2, x(mark), top + 26, "wrong", about=f"the act in question, event {mark}")
-    yield Words(LABEL + BAR + 10, top + 11, fitting(words[0], OWNER - 10))
-    yield Words(LABEL + BAR + 10, top + 24, fitting(words[1], OWNER - 10), "quiet")
+    for number, (text, kind) in enumerate(words):
+        yield Words(LABEL + BAR + 10, top + 11 + number * LINE, text, kind)

@@ -4,15 +4,15 @@
     > page 9.3   held by request:18 (warm-8)
                  |ksssssssssssssss|
                    ^^^^^^^^^^^^^^^  positions 1 to 15: state rows of snapshot 4
-      page 10    free, request:3 held it last
+      page 10    free, last held by request:3
 
 `k` keys and values, `s` state rows of a snapshot, `0` zeros, `h` from the host tier, `.` no writer known.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from tracert_analysis.report.drawings.figure import Box, Figure, Shape, Stroke, Words, fitting, legend
-from tracert_analysis.report.phrases import named, page_name, positions
+from tracert_analysis.report.drawings.figure import LETTER, Box, Figure, Shape, Stroke, Words, fitting, legend
+from tracert_analysis.report.phrases import named, page_name, spelt
 from tracert_analysis.report.stories import ByteRun, Extent, Neighbour, PageStory
 
 CELLS = 64
@@ -28,6 +28,9 @@ OTHERS = {
 
 STEP = 22
 LEFT, NAME, STATE, BAR = 30, 100, 440, 320
+"""Of a figure: its margin, a page, at most who holds it, and its positions."""
+NARROW = 150
+"""So wide is the place of who holds a page at least."""
 HOLDERS = 3
 """Of those who hold a page the first so many are named."""
 
@@ -59,7 +62,7 @@ def bar(runs: Sequence[ByteRun], extent: Extent | None, size: int, margin: str) 
     yield f"{margin}|{''.join(signs)}|"
     if extent is not None and 0 <= extent.first < extent.end:
         first, last = column(extent.first), column(extent.end - 1)
-        what = f"positions {positions(extent.first, extent.end)}: {extent.what}"
+        what = f"{spelt(extent.first, extent.end)}: {extent.what}"
         yield f"{margin} {' ' * first}{'^' * (last + 1 - first)}  {what}"
 
 
@@ -70,7 +73,7 @@ def state(found: Neighbour, names: Mapping[str, str]) -> str:
         holders += f" and {len(found.holders) - HOLDERS} more"
     if found.state == "held":
         return f"held by {holders}"
-    return f"{found.state}, {holders} held it last" if holders else found.state
+    return f"{found.state}, last held by {holders}" if holders else found.state
 
 
 def figure(story: PageStory, names: Mapping[str, str]) -> Figure | None:
@@ -78,6 +81,8 @@ def figure(story: PageStory, names: Mapping[str, str]) -> Figure | None:
     if not story.neighbours:
         return None
     shapes: list[Shape] = []
+    longest = max(len(state(found, names)) for found in story.neighbours)
+    wide = max(NARROW, min(STATE, longest * LETTER + 4))
     top = 8.0
     for found in story.neighbours:
         here = found.page == story.page
@@ -87,11 +92,11 @@ def figure(story: PageStory, names: Mapping[str, str]) -> Figure | None:
         shapes += [
             Box(LEFT, top, 14, 14, kind, f"{label}: {told}"),
             Words(LEFT + 22, top + 12, label, "strong" if here else "word"),
-            Words(LEFT + NAME + 22, top + 12, fitting(told, STATE), "strong" if here else "word"),
+            Words(LEFT + NAME + 22, top + 12, fitting(told, wide), "strong" if here else "word"),
         ]
         if here:
             shapes.append(Words(LEFT - 8, top + 12, "▶", "wrong", "end"))
-            shapes += _bar(story, LEFT + NAME + STATE + 30, top)
+            shapes += _bar(story, LEFT + NAME + wide + 30, top)
             if story.page_size and story.extent is not None:
                 # What happened to the positions has a line of its own.
                 top += STEP - 4
@@ -104,7 +109,11 @@ def figure(story: PageStory, names: Mapping[str, str]) -> Figure | None:
         if content in contents:
             boxes[kind] = text
     return Figure(
-        LEFT + NAME + STATE + 30 + BAR + 10, top + 18, tuple(shapes), tuple(legend(LEFT, top + 6, boxes, {}))
+        LEFT + NAME + wide + 30 + BAR + 10,
+        top + 18,
+        tuple(shapes),
+        tuple(legend(LEFT, top + 6, boxes, {})),
+        tells_at="end",
     )
 
 
@@ -115,7 +124,7 @@ def _bar(story: PageStory, x: float, top: float) -> Iterator[Shape]:
     one = BAR / size
     yield Box(x, top, BAR, 14, "free", "no writer of these positions is known")
     for run in story.runs:
-        about = f"positions {positions(run.first, run.end)}: {run.content}"
+        about = f"{spelt(run.first, run.end)}: {run.content}"
         yield Box(
             x + run.first * one, top, (run.end - run.first) * one, 14, KINDS.get(run.content, "host"), about
         )
@@ -125,5 +134,5 @@ def _bar(story: PageStory, x: float, top: float) -> Iterator[Shape]:
         yield Stroke(left, top + 19, right, top + 19, "wrong", about=extent.what)
         for end in (left, right):
             yield Stroke(end, top + 14, end, top + 19, "wrong")
-        what = fitting(f"positions {positions(extent.first, extent.end)}: {extent.what}", STATE + BAR + 30)
+        what = fitting(f"{spelt(extent.first, extent.end)}: {extent.what}", x - LEFT - NAME + BAR)
         yield Words(x + BAR, top + 33, what, "wrong", "end")

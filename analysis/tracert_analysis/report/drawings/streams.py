@@ -6,12 +6,13 @@
     1790   179 copy_row
     1803   +- - - no fence - -> 180 forward !
 
-A launch that had not finished says so. `!` is the act in question, `...` launches that are left out.
+A launch that had not finished says so. `!` is the act in question, `*` the one that it should come after, or
+whose bytes it meets, `...` launches that are left out.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from tracert_analysis.report.drawings.figure import Box, Figure, Shape, Stroke, Words, fitting, legend
+from tracert_analysis.report.drawings.figure import LETTER, Box, Figure, Shape, Stroke, Words, fitting, legend
 from tracert_analysis.report.facts import Act, Edge, FenceFact
 from tracert_analysis.report.stories import Surroundings
 
@@ -19,13 +20,17 @@ COLUMN = 28
 """Characters of a stream's column."""
 
 LEFT, CELL, GAP, LANE = 100, 84, 18, 84
+"""Of a figure: the names of streams, a launch at least, what is between two, a stream."""
+NAME = 24
+"""Characters of a kernel's name that a launch of a figure has room for."""
 TALL = 46
 """Height of a launch: its number, its kernel, its event."""
-"""Of a figure: the names of streams, a launch, what is between two, a stream."""
 
 
-def draw(around: Surroundings, marked: Act | None, missing: Edge | None) -> Iterator[str]:
-    """The lines of the drawing; `marked` is the act in question."""
+def draw(
+    around: Surroundings, marked: Act | None, missing: Edge | None, against: Act | None = None
+) -> Iterator[str]:
+    """The lines of the drawing; `marked` is the act in question, `against` the one it is told against."""
     places = {stream: number * COLUMN for number, (stream, _) in enumerate(around.streams)}
     if not around.launches:
         return
@@ -33,7 +38,11 @@ def draw(around: Surroundings, marked: Act | None, missing: Edge | None) -> Iter
     margin = max(map(len, seqs)) + 2
     heads = "".join(f"{cut(name, COLUMN - 2):<{COLUMN}}" for _, name in around.streams)
     yield f"{'seq':<{margin}}{heads}".rstrip()
-    lines = [(act.seq, 1, launch(act, places, marked)) for act in around.launches if act.stream in places]
+    lines = [
+        (act.seq, 1, launch(act, places, _sign(act, marked, against)))
+        for act in around.launches
+        if act.stream in places
+    ]
     lines += [
         (found.wait_seq, 0, edge(places[found.stream], places[found.wait_stream], f" fence {found.fence} "))
         for found in around.fences
@@ -63,10 +72,17 @@ def left_out(around: Surroundings) -> list[Act]:
     return found
 
 
-def launch(act: Act, places: dict[int, int], marked: Act | None) -> str:
+def _sign(act: Act, marked: Act | None, against: Act | None) -> str:
+    """`!` for the act in question, `*` for the one that it is told against."""
+    if marked is not None and act.launch == marked.launch:
+        return "!"
+    return "*" if against is not None and act.launch == against.launch else ""
+
+
+def launch(act: Act, places: dict[int, int], sign: str) -> str:
     """A launch in its stream's column."""
     unfinished = f" ({act.state})" if act.state in ("running", "waiting") else ""
-    mark = " !" if marked is not None and act.launch == marked.launch else ""
+    mark = f" {sign}" if sign else ""
     room = COLUMN - 2 - len(unfinished) - len(mark)
     return f"{' ' * places[act.stream]}{cut(f'{act.launch} {act.kernel}', room)}{unfinished}{mark}"
 
@@ -88,63 +104,89 @@ def cut(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[: max(1, most - 3)]}..."
 
 
-def figure(around: Surroundings, marked: Act | None, missing: Edge | None) -> Figure | None:
+def figure(
+    around: Surroundings, marked: Act | None, missing: Edge | None, against: Act | None = None
+) -> Figure | None:
     """The same as a figure: a lane a stream, launches from left to right, the missing edge in red."""
     if not around.launches:
         return None
     lanes = {stream: 14 + number * LANE for number, (stream, _) in enumerate(around.streams)}
     acts = [act for act in around.launches if act.stream in lanes]
-    at = {act.launch: LEFT + number * (CELL + GAP) for number, act in enumerate(acts)}
-    width = LEFT + len(acts) * (CELL + GAP)
+    cell = max(CELL, max((len(act.kernel[:NAME]) for act in acts), default=0) * LETTER + 8)
+    at = {act.launch: LEFT + number * (cell + GAP) for number, act in enumerate(acts)}
+    width = LEFT + len(acts) * (cell + GAP)
     shapes: list[Shape] = []
     for stream, name in around.streams:
         middle = lanes[stream] + TALL / 2
         shapes.append(Stroke(LEFT - 10, middle, width, middle, "lane"))
         shapes.append(Words(LEFT - 16, middle + 4, fitting(f"{stream} {name}", LEFT - 18), "strong", "end"))
     for found in around.fences:
-        shapes += _fence(found, acts, at, lanes)
-    for act in left_out(around):
-        if act.stream in lanes:
-            shapes.append(
-                Words(at[act.launch] - GAP / 2, lanes[act.stream] + TALL / 2 - 4, "…", "strong", "middle")
-            )
+        shapes += _fence(found, acts, at, lanes, cell)
+    gaps = [act for act in left_out(around) if act.stream in lanes]
+    for act in gaps:
+        shapes.append(
+            Words(at[act.launch] - GAP / 2, lanes[act.stream] + TALL / 2 - 4, "…", "strong", "middle")
+        )
     for act in acts:
-        shapes += _launch(act, at[act.launch], lanes[act.stream], marked)
+        shapes += _launch(act, at[act.launch], lanes[act.stream], cell, _sign(act, marked, against))
     if missing is not None and {missing.earlier.launch, missing.later.launch} <= set(at):
-        x, y = at[missing.earlier.launch] + CELL, lanes[missing.earlier.stream] + TALL / 2
+        x, y = at[missing.earlier.launch] + cell, lanes[missing.earlier.stream] + TALL / 2
         to_x, to_y = at[missing.later.launch], lanes[missing.later.stream] + TALL / 2
         shapes.append(Stroke(x, y, to_x, to_y, "missing", True, f"missing: {missing.call}"))
         shapes.append(Words((x + to_x) / 2 + 12, (y + to_y) / 2 + 4, "no fence", "wrong"))
-    states = dict.fromkeys(act.state for act in acts)
-    boxes = {f"launch {state}": state for state in ("finished", "running", "waiting") if state in states}
     strokes = {}
     if any(shape.kind == "fence" for shape in shapes):
         strokes["fence"] = "a fence orders them"
     if any(shape.kind == "missing" for shape in shapes):
         strokes["missing"] = "no fence orders them"
     height = 20 + len(lanes) * LANE
-    return Figure(
-        max(width, LEFT + 740), height + 20, tuple(shapes), tuple(legend(LEFT, height + 8, boxes, strokes))
-    )
+    signs = list(legend(LEFT, height + 8, _boxes(acts, marked, against), strokes))
+    if gaps:
+        # Behind the last word of the legend.
+        x = max(
+            (shape.x + len(shape.text) * LETTER for shape in signs if isinstance(shape, Words)), default=LEFT
+        )
+        signs += [
+            Words(x + 18, height + 12, "…", "strong"),
+            Words(x + 33, height + 12, "launches left out", "quiet"),
+        ]
+    return Figure(max(width, LEFT + 800), height + 20, tuple(shapes), tuple(signs), tells_at="end")
 
 
-def _launch(act: Act, x: float, y: float, marked: Act | None) -> Iterator[Shape]:
+def _boxes(acts: Sequence[Act], marked: Act | None, against: Act | None) -> dict[str, str]:
+    """What the boxes of launches mean, by their kind."""
+    states = {act.state for act in acts}
+    boxes: dict[str, str] = {
+        f"launch {state}": state for state in ("finished", "running", "waiting") if state in states
+    }
+    signs = {_sign(act, marked, against) for act in acts}
+    if "!" in signs:
+        boxes["launch legend marked"] = "the act in question"
+    if "*" in signs:
+        boxes["launch legend against"] = "against it"
+    return boxes
+
+
+def _launch(act: Act, x: float, y: float, cell: float, sign: str) -> Iterator[Shape]:
     state = act.state or "unknown"
-    here = marked is not None and act.launch == marked.launch
+    frame = {"!": " marked", "*": " against"}.get(sign, "")
     about = f"launch {act.launch} {act.kernel}, seq {act.seq}, {state}"
-    yield Box(x, y, CELL, TALL, f"launch {state}{' marked' if here else ''}", about)
+    yield Box(x, y, cell, TALL, f"launch {state}{frame}", about)
     for down, text, kind in (
         (14, f"launch {act.launch}", "word"),
         (27, act.kernel, "strong"),
         (40, f"seq {act.seq}", "word"),
     ):
-        yield Words(x + CELL / 2, y + down, fitting(text, CELL - 2), kind, "middle")
-    if act.state != "finished":
-        yield Words(x + CELL / 2, y + TALL + 13, state, "wrong" if here else "quiet", "middle")
+        yield Words(x + cell / 2, y + down, fitting(text, cell - 2), kind, "middle")
+    told = [state] if act.state != "finished" else []
+    told += ["against"] if sign == "*" else []
+    if told:
+        kind = "wrong" if sign else "quiet"
+        yield Words(x + cell / 2, y + TALL + 13, ", ".join(told), kind, "middle")
 
 
 def _fence(
-    found: FenceFact, acts: Sequence[Act], at: Mapping[int, float], lanes: Mapping[int, float]
+    found: FenceFact, acts: Sequence[Act], at: Mapping[int, float], lanes: Mapping[int, float], cell: float
 ) -> Iterator[Shape]:
     """From the last launch before the record to the first behind the wait, where both are drawn."""
     if found.wait_seq is None:
@@ -154,5 +196,10 @@ def _fence(
     if before and behind:
         start, end = before[-1], behind[0]
         about = f"fence {found.fence}: launch {end.launch} is ordered after launch {start.launch}"
-        y, to_y = lanes[start.stream] + TALL / 2, lanes[end.stream] + TALL / 2
-        yield Stroke(at[start.launch] + CELL, y, at[end.launch], to_y, "fence", True, about)
+        x, y = at[start.launch] + cell, lanes[start.stream] + TALL / 2
+        to_x, to_y = at[end.launch], lanes[end.stream] + TALL / 2
+        yield Stroke(x, y, to_x, to_y, "fence", True, about)
+        # Beside the middle of the line, on the side from which it leads away.
+        middle, up = (x + to_x) / 2, to_y < y
+        number = f"fence {found.fence}"
+        yield Words(middle + 5, (y + to_y) / 2 + (12 if up else -3), number, "quiet")

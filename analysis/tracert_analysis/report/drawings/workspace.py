@@ -10,11 +10,15 @@ Where the live blocks don't tell which piece that is, both stand at the left.
 
 from collections.abc import Iterator
 
-from tracert_analysis.report.drawings.figure import Box, Figure, Shape, Words, fitting
+from tracert_analysis.report.drawings.figure import LETTER, Box, Figure, Shape, Stroke, Words, fitting, legend
 from tracert_analysis.report.stories import WorkspaceStory
 
 WIDTH = 60
 LEFT, BAR = 90, 700
+STEP = 46
+"""From one bar of a figure to the next."""
+MOST = 4
+"""A plan of more times the workspace than that is cut."""
 SHOWN = 40
 """Of live blocks the oldest so many are drawn in a figure."""
 
@@ -48,52 +52,66 @@ def figure(story: WorkspaceStory) -> Figure | None:
     if not capacity:
         return None
 
-    def wide(nbytes: int) -> float:
-        return BAR * min(1.0, max(0.0, nbytes / capacity))
+    at = story.room_at or 0
+    # What is planned is drawn whole, beyond the end of the ring, unless a damaged history has no such size.
+    reach = min(max(capacity, at + (story.planned or 0)), MOST * capacity)
 
+    def x(offset: int) -> float:
+        return LEFT + BAR * min(1.0, max(0.0, offset / reach))
+
+    def box(offset: int, nbytes: int, top: float, kind: str, about: str) -> Box:
+        width = min(max(2.0, x(offset + nbytes) - x(offset)), LEFT + BAR + 2 - x(offset))
+        return Box(x(offset), top, width, 20, kind, about)
+
+    end = x(capacity)
     shapes: list[Shape] = [
         Words(LEFT - 8, 34, "workspace", "word", "end"),
-        Box(LEFT, 20, BAR, 20, "free", f"{capacity} bytes"),
+        Box(LEFT, 20, end - LEFT, 20, "free", f"{capacity} bytes"),
         Words(LEFT, 14, "0", "quiet"),
-        Words(LEFT + BAR, 14, f"{capacity} bytes", "quiet", "end"),
+        Words(end, 14, f"{capacity} bytes", "quiet", "end"),
     ]
     for number, block in enumerate(story.live[:SHOWN]):
         about = f"{block.nbytes} bytes at {block.offset}: launch {block.launch} ({block.kernel or 'unnamed'})"
-        kind = "wrong" if number == 0 else "held"
-        x = LEFT + wide(block.offset)
-        width = min(max(2.0, wide(block.nbytes)), LEFT + BAR + 2 - x)
-        shapes.append(Box(x, 20, width, 20, kind, about))
+        drawn = box(block.offset, block.nbytes, 20, "wrong" if number == 0 else "held", about)
+        shapes.append(drawn)
         if number == 0:
-            room = LEFT + BAR - x
-            turned = room < BAR / 2
-            shapes.append(
-                Words(
-                    x + width if turned else x,
-                    56,
-                    fitting(f"oldest: {about}", BAR - 10),
-                    "wrong",
-                    "end" if turned else "start",
-                )
-            )
-    at = LEFT + wide(story.room_at or 0)
+            shapes.append(_under(drawn, f"oldest: {about}", "wrong"))
+    top = 66.0
     if story.planned is not None:
         need = f"{story.planned} bytes in one piece"
-        if story.room is not None and story.planned > story.room:
-            need += f": {story.planned - story.room} more than fit"
-        width = min(max(2.0, wide(story.planned)), LEFT + BAR + 2 - at)
-        shapes += [
-            Words(LEFT - 8, 82, "planned", "word", "end"),
-            Box(at, 68, width, 20, "planned", need),
-            Words(LEFT + 6, 82, need),
-        ]
+        over = story.planned - story.room if story.room is not None else 0
+        if over > 0:
+            need += f": {over} more than fit"
+        fits = box(at, story.planned - max(0, over), top, "planned", need)
+        shapes += [Words(LEFT - 8, top + 14, "planned", "word", "end"), fits]
+        if over > 0:
+            shapes.append(box(at + story.planned - over, over, top, "excess", f"{over} bytes more than fit"))
+        shapes.append(_under(fits, need, "wrong" if over > 0 else "word"))
+        top += STEP
     if story.room is not None:
         free = f"{story.room} bytes: the largest piece that is free"
         if story.room_at is not None:
             free += f", at {story.room_at}"
-        width = min(max(2.0, wide(story.room)), LEFT + BAR + 2 - at)
-        shapes += [
-            Words(LEFT - 8, 112, "room", "word", "end"),
-            Box(at, 98, width, 20, "room", free),
-            Words(LEFT + 6, 112, free),
-        ]
-    return Figure(LEFT + BAR + 10, 126, tuple(shapes))
+        drawn = box(at, story.room, top, "room", free)
+        shapes += [Words(LEFT - 8, top + 14, "room", "word", "end"), drawn, _under(drawn, free, "word")]
+        top += STEP
+    if reach > capacity:
+        shapes.append(Stroke(end, 14, end, top - STEP + 22, "wrong", about="the end of the workspace"))
+    boxes = {"held": "live", "planned": "planned", "room": "largest room"}
+    kinds = {shape.kind for shape in shapes}
+    boxes = {kind: text for kind, text in boxes.items() if kind in kinds}
+    if "wrong" in kinds:
+        boxes["wrong"] = "live, the oldest"
+    if "excess" in kinds:
+        boxes["excess"] = "beyond the room"
+    return Figure(LEFT + BAR + 10, top + 18, tuple(shapes), tuple(legend(LEFT, top + 6, boxes, {})))
+
+
+def _under(box: Box, text: str, kind: str) -> Words:
+    """The text under a box, from its left edge, or to the right one where there is more room before it."""
+    turned = LEFT + BAR - box.x < BAR / 2
+    text = fitting(text, BAR - 10)
+    wide = len(text) * LETTER
+    if turned:
+        return Words(max(box.x + box.width, LEFT + wide), box.y + 34, text, kind, "end")
+    return Words(max(LEFT, min(box.x, LEFT + BAR - wide)), box.y + 34, text, kind)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from tracert_analysis.report.document import Block, Drawing, Fact, Facts, Section
 from tracert_analysis.report.drawings import streams
-from tracert_analysis.report.phrases import fence, ordered, place, positions, when
+from tracert_analysis.report.phrases import fence, ordered, place, spelt, when
 from tracert_analysis.report.report import Access, HostAct, Report
 
 
@@ -35,7 +35,7 @@ def _access(found: Access, doubtful: bool, whole: bool) -> Iterator[Fact]:
     if found.row is not None:
         walks = f", walks {found.walked} entries" if found.walked is not None else ""
         does = "is meant to read" if doubtful else "reads"
-        reads = f", {does} positions {positions(*found.positions)}" if found.positions else ""
+        reads = f", {does} {spelt(*found.positions)}" if found.positions else ""
         yield Fact("row", f"{found.row}, generation {found.generation}{walks}{reads}")
     if found.other is not None:
         yield Fact("against", f"{named(found.other)}, {when(found.other)}")
@@ -69,11 +69,15 @@ def _around(report: Report, facts: tuple[Fact, ...]) -> Iterator[Block]:
     if around is None or not facts:
         return
     act = report.access.act if report.access is not None else None
+    other = report.access.other if report.access is not None else report.host.other if report.host else None
     edge = around.missing
+    against = any(other is not None and item.launch == other.launch for item in around.launches)
     yield Facts((Fact("around it", "launches in the order of events, a column a stream", (around.query,)),))
     yield Drawing(
         "launches around the act in question, by stream, with the fences between them",
-        tuple(streams.draw(around, act, edge)),
-        streams.figure(around, act, edge),
-        "! the act in question, ... launches that are left out, <- and -> fences",
+        tuple(streams.draw(around, act, edge, other)),
+        streams.figure(around, act, edge, other),
+        "! the act in question, "
+        + ("* the one that it is told against, " if against else "")
+        + "... launches that are left out, <- and -> fences",
     )

@@ -1,12 +1,13 @@
 """Whose bytes a page has when the verdict's launch meets it, who left them, and what would only hide it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import combinations
 
 from tracert_analysis.report.document import Fact, Facts, Section, Tone
-from tracert_analysis.report.phrases import LISTED, hold, named, page_name, place, positions
+from tracert_analysis.report.phrases import LISTED, hold, page_name, place, positions
 from tracert_analysis.report.report import Report
-from tracert_analysis.report.stories import ByteRun, BytesStory, Uncomputed
+from tracert_analysis.report.sections.whose import alike, whose
+from tracert_analysis.report.stories import BytesStory, Uncomputed
 
 
 def content(report: Report) -> Section:
@@ -16,24 +17,26 @@ def content(report: Report) -> Section:
 
 
 def _facts(story: BytesStory, report: Report) -> Iterator[Fact]:
-    whose, owner, end, clears = (*story.queries[:4], 0, 0, 0, 0)[:4]
-    yield Fact("page", f"{page_name(story.page, story.life)}, as the launch meets it", (whose,))
-    for found in story.runs[:LISTED]:
-        tone: Tone = "bad" if found.stale else "plain"
-        yield Fact(positions(found.first, found.end), run(found, report.names), (whose,), tone)
-    if len(story.runs) > LISTED:
-        yield Fact("", f"and {len(story.runs) - LISTED} more runs of positions")
+    written, owner, end, clears = (*story.queries[:4], 0, 0, 0, 0)[:4]
+    yield Fact("page", f"{page_name(story.page, story.life)}, as the launch meets it", (written,))
+    groups = list(alike(story.runs))
+    for group in groups[:LISTED]:
+        tone: Tone = "bad" if group[0].stale else "plain"
+        place_of = positions(group[0].first, group[-1].end)
+        yield Fact(place_of, whose(group, report.names), (written,), tone)
+    if len(groups) > LISTED:
+        yield Fact("", f"and {len(groups) - LISTED} more runs of positions")
     left_out = report.uncomputed
     if left_out is not None:
         yield Fact("not computed", uncomputed(left_out), (left_out.query,), "bad")
     zeros = left_out is not None and left_out.blank
     if not any(found.stale for found in story.runs) and story.clears is None and not zeros:
         where = "" if report.evidence.whole else " in the recorded window"
-        yield Fact("the rest", f"nothing wrote or cleared it{where}", (whose,), "bad")
+        yield Fact("the rest", f"nothing wrote or cleared it{where}", (written,), "bad")
     if story.owner is not None:
         writer = next((found.origin or found.writer for found in story.runs if found.stale), None)
         if writer is not None:
-            yield Fact("their writer", f"{place(writer)}, seq {writer.seq}", (whose,))
+            yield Fact("their writer", f"{place(writer)}, seq {writer.seq}", (written,))
         whole = report.evidence.whole
         yield Fact("their owner", hold(story.owner, "life", report.names, whole=whole), (owner,))
         yield from _beside(story, report)
@@ -51,10 +54,10 @@ def _facts(story: BytesStory, report: Report) -> Iterator[Fact]:
 
 def uncomputed(found: Uncomputed) -> str:
     """Which valid positions nobody computed, and between which launches they were left out."""
-    whose = f"the sequence of request {found.request}" if found.request is not None else "the sequence"
+    sequence = f"the sequence of request {found.request}" if found.request is not None else "the sequence"
     if found.before is None or found.first is None or found.end is None:
-        return f"{place(found.act)} takes positions before {found.start} of {whose} for valid"
-    left_out = f"{positions(found.first, found.end)} of {whose}"
+        return f"{place(found.act)} takes positions before {found.start} of {sequence} for valid"
+    left_out = f"{positions(found.first, found.end)} of {sequence}"
     ended = f"{place(found.before)}, seq {found.before.seq}, ended before"
     return f"{left_out}: {ended}, and {place(found.act)} starts at {found.start}"
 
@@ -94,21 +97,3 @@ def _end(story: BytesStory, ended: int) -> str:
     if story.fence_passed_seq is None:
         return f"{text.rstrip(';')}; it is not seen to pass"
     return f"{text.rstrip(';')}; it passed at seq {story.fence_passed_seq}"
-
-
-def run(found: ByteRun, names: Mapping[str, str]) -> str:
-    """Whose some positions are, and who wrote them."""
-    whose = {"zero": "zeros", "rows": "state rows", "kv": "keys and values"}.get(
-        found.content, "bytes of the host tier"
-    )
-    if found.content == "rows" and found.snapshot is not None:
-        whose += f" of snapshot {found.snapshot}"
-    elif found.content == "kv" and found.request is not None:
-        whose += f" of {named([f'request:{found.request}'], names)}"
-    writer = f", written by {place(found.writer)} in life {found.life}" if found.writer else ""
-    origin = (
-        f", from {page_name(found.origin_page, found.origin_life)}, where {place(found.origin)} wrote them"
-        if found.origin
-        else ""
-    )
-    return f"{whose}{writer}{origin}{' - STALE' if found.stale else ''}"

@@ -1,16 +1,24 @@
 """The lives of a page, or the generations of a row, drawn between the first and the last event."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 
 from tracert_analysis.report.document import Drawing
 from tracert_analysis.report.drawings import lives
 from tracert_analysis.report.facts import Life
 from tracert_analysis.report.phrases import named
 from tracert_analysis.report.report import Report
+from tracert_analysis.report.stories import PageStory, RowStory
+
+LATER = "begun behind the act in question"
 
 
 def life_line(
-    about: str, signs: str, name: str, drawn: Sequence[Life], report: Report, touched: Callable[[Life], str]
+    about: str,
+    signs: str,
+    name: str,
+    story: PageStory | RowStory,
+    report: Report,
+    touched: Callable[[Life], str],
 ) -> Iterator[Drawing]:
     """One drawing, none without a life.
 
@@ -23,7 +31,21 @@ def life_line(
         more = f" and {len(had) - lives.OWNERS} more" if len(had) > lives.OWNERS else ""
         return named(had[: lives.OWNERS], report.names) + more
 
-    lines = lives.draw(name, drawn, first, last, report.moment, owner)
+    def told(life: Life) -> str:
+        return LATER if life in story.later else touched(life)
+
+    drawn = (*story.lives, *story.later)
+    mark = marked(story, report.moment)
+    lines = lives.draw(name, drawn, first, last, mark, owner)
     if lines:
-        figure = lives.figure(name, drawn, first, last, report.moment, owner, touched)
+        figure = lives.figure(name, drawn, first, last, mark, owner, told)
+        if mark is not None:
+            signs += ", ! the act in question"
         yield Drawing(about, tuple(lines), figure, signs)
+
+
+def marked(story: PageStory | RowStory, moment: int) -> int | None:
+    """The event of the act in question; None where that is no act on the page, which somebody asked for."""
+    asked = isinstance(story, PageStory) and story.asked
+    touched = any(moment in life.reads or moment in life.writes for life in story.lives)
+    return moment if touched or not asked else None

@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterator
 from tracert_analysis.report.document import Block, Drawing, Fact, Facts, Section
 from tracert_analysis.report.drawings import neighbours
 from tracert_analysis.report.facts import Touched
-from tracert_analysis.report.phrases import LISTED, fence, hold, named, page_name, positions, write
+from tracert_analysis.report.phrases import LISTED, fence, hold, named, page_name, spelt, write
 from tracert_analysis.report.report import Report
-from tracert_analysis.report.sections.content import run
 from tracert_analysis.report.sections.life_line import life_line
+from tracert_analysis.report.sections.whose import alike, whose
 from tracert_analysis.report.stories import LastFacts, PageStory
 
 
@@ -21,9 +21,9 @@ def _blocks(story: PageStory, report: Report) -> Iterator[Block]:
     yield Facts(tuple(_facts(story, report)))
     yield from life_line(
         f"lives of page {story.page}: who held it, who wrote and read it",
-        "= held, ~ given back behind a fence, w written, r read, ! the act in question",
+        "= held, ~ given back behind a fence, w written, r read",
         str(story.page),
-        story.lives,
+        story,
         report,
         lambda life: _touched(story, life.number, _short, whole=report.evidence.whole),
     )
@@ -56,11 +56,12 @@ def _facts(story: PageStory, report: Report) -> Iterator[Fact]:
     yield Fact("last writer", _writer(story, whole), (written,))
     yield Fact("last fence", _fence(story, whole), (fenced,))
     if report.content is None or report.content.page != story.page:
-        for number, found in enumerate(story.runs[:LISTED]):
-            text = f"positions {positions(found.first, found.end)}: {run(found, report.names)}"
+        groups = list(alike(story.runs))
+        for number, found in enumerate(groups[:LISTED]):
+            text = f"{spelt(found[0].first, found[-1].end)}: {whose(found, report.names)}"
             yield Fact("writers" if number == 0 else "", text, (held_bytes,))
-        if len(story.runs) > LISTED:
-            yield Fact("", f"and {len(story.runs) - LISTED} more runs of positions")
+        if len(groups) > LISTED:
+            yield Fact("", f"and {len(groups) - LISTED} more runs of positions")
     for number, life in enumerate(sorted({found.life for found in story.touched}, reverse=True)[:3]):
         text = f"{_in_life(story.page, life)} {_touched(story, life, _times, whole=whole)}"
         yield Fact("touched" if number == 0 else "", text, (kernels,))

@@ -30,12 +30,13 @@ COMMITTED = (
 
 
 def _stream(fact: StreamFact) -> Iterator[Fact]:
-    words = f"launched {fact.launched:<6} started {fact.started:<6} finished {fact.finished:<6}".rstrip()
-    idle = "" if fact.running or fact.waiting else "   nothing running, nothing waiting"
+    launched, started = f"launched {fact.launched},", f"started {fact.started},"
+    words = f"{launched:<16} {started:<15} finished {fact.finished}"
+    idle = "" if fact.running or fact.waiting else "; nothing running, nothing waiting"
     yield Fact(f"{fact.stream} {fact.name}", f"{words}{idle}")
     for label, acts in (("running", fact.running), ("waiting", fact.waiting)):
         for act in acts[:LISTED]:
-            yield Fact("", f"{label}  {_unfinished(act)}", (), "bad" if label == "running" else "plain")
+            yield Fact("", f"{label}: {_unfinished(act)}", (), "bad" if label == "running" else "plain")
         if len(acts) > LISTED:
             yield Fact("", f"and {len(acts) - LISTED} more")
 

@@ -28,15 +28,16 @@ def _blocks(story: RowStory, report: Report) -> Iterator[Block]:
         f"generations of {name}: who had it, its publishes (written) and uses (read)",
         "= somebody had it, w published, "
         + ("x published as no page, " if any(life.voids for life in story.lives) else "")
-        + "r used, ! the act in question",
+        + "r used",
         name,
-        story.lives,
+        story,
         report,
         _times,
     )
     if story.entries:
         first, last = report.evidence.first_seq or 0, report.evidence.last_seq or 1
-        axis = (*lives.span(story.lives[-lives.SHOWN :], first, last), report.moment)
+        drawn, _, _ = lives.shown((*story.lives, *story.later), report.moment)
+        axis = (*lives.span(drawn, first, last), report.moment)
         walked = 0
         if report.access is not None and report.access.row == story.row:
             walked = report.access.walked or 0

@@ -2,7 +2,8 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
-from tracert_analysis.report.drawings.lives import SHOWN, WIDTH, column, draw, scale
+from tracert_analysis.report.drawings.figure import LETTER, Words
+from tracert_analysis.report.drawings.lives import SHOWN, WIDTH, column, draw, figure, scale
 from tracert_analysis.report.facts import Life
 
 
@@ -61,6 +62,30 @@ def test_a_life_without_a_known_start_begins_at_the_left() -> None:
     assert "1000 |" in head
     assert bar(line) == "=" * WIDTH
     assert line.endswith("| granted before the history")
+
+
+def test_lives_behind_the_act_are_drawn_or_counted() -> None:
+    """The act's own is among those that are drawn, and some behind it."""
+    lives = [Life(n, "a", n * 10, None, n * 10 + 9) for n in range(1, 21)]
+    assert draw("7", lives, 0, 300, mark=105)[0] == "(4 earlier and 8 later not drawn)"
+    assert [line.split()[0] for line in draw("7", lives, 0, 300, mark=105)[2:]] == [
+        f"7.{n}" for n in range(5, 13)
+    ]
+    assert draw("7", lives[:9], 0, 300, mark=15)[0] == "(1 later not drawn)"
+    assert draw("7", lives[:9], 0, 300)[0] == "(1 earlier not drawn)"
+
+
+def test_all_that_a_figure_says_of_a_life_is_read() -> None:
+    """On several lines where one is too short: the one who matters may be named last."""
+    told = "read by forward 8x, offload_pages 2x, store_row 1x, copy_pages 3x, checksum_of_pages 7x"
+    drawn = figure("7", [Life(1, "a", 0, None, None)], 0, 59, None, lambda life: "a", lambda life: told)
+    assert drawn is not None
+    words = [shape for shape in drawn.shapes if isinstance(shape, Words)]
+    assert told in " ".join(shape.text for shape in words)
+    assert all(
+        shape.x + len(shape.text) * LETTER <= drawn.width for shape in words if shape.anchor == "start"
+    )
+    assert all(shape.y < drawn.height for shape in words)
 
 
 def test_no_lives_draw_nothing() -> None:

@@ -42,7 +42,7 @@ STORY = PageStory(
 def test_the_page_is_marked_and_carets_show_the_positions() -> None:
     """Who holds each page, by their public ids; one letter a position."""
     assert [
-        "  page 8.1  free, request:18 (warm-8) held it last",
+        "  page 8.1  free, last held by request:18 (warm-8)",
         "> page 9.3  held by request:18 (warm-8)",
         "            |ksssssssssss....|",
         "              ^^^^^^^^^^^  positions 1 to 11: state rows of life 2, stale",

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from tracert_analysis.report.drawings.figure import Box, Stroke
+from tracert_analysis.report.drawings.figure import LETTER, Box, Stroke, Words
 from tracert_analysis.report.drawings.streams import draw, figure
 from tracert_analysis.report.facts import Act, Edge, FenceFact
 from tracert_analysis.report.stories import Surroundings
@@ -70,6 +70,29 @@ def test_edges_lead_from_behind_a_launch_to_before_another() -> None:
     assert edges["fence"].about == "fence 3: launch 8 is ordered after launch 5"
     assert edges["missing"].about == f"missing: {MISSING.call}"
     assert all(edge.x < edge.to_x for edge in edges.values())
+
+
+def test_the_one_it_is_told_against_is_marked() -> None:
+    """In the text, in the figure, and in the legend, which tells of dots, too."""
+    assert "20   7 copy_row (waiting) *" in list(draw(AROUND, FORWARD, None, PUBLISH))
+    drawn = figure(AROUND, FORWARD, None, PUBLISH)
+    assert drawn is not None
+    kinds = [shape.kind for shape in drawn.shapes if isinstance(shape, Box)]
+    assert kinds[1:3] == ["launch waiting against", "launch running marked"]
+    told = [shape.text for shape in drawn.legend if isinstance(shape, Words)]
+    assert {"the act in question", "against it", "launches left out"} <= set(told)
+    assert "fence 3" in [shape.text for shape in drawn.shapes if isinstance(shape, Words)]
+
+
+def test_a_launch_has_room_for_its_kernels_name() -> None:
+    """None is cut that a terminal would not cut."""
+    around = replace(AROUND, launches=(OLDER, replace(FORWARD, kernel="offload_pages_to_host")))
+    drawn = figure(around, None, None)
+    assert drawn is not None
+    words = [shape for shape in drawn.shapes if isinstance(shape, Words)]
+    assert "offload_pages_to_host" in [shape.text for shape in words]
+    box = next(shape for shape in drawn.shapes if isinstance(shape, Box))
+    assert box.width > len("offload_pages_to_host") * LETTER
 
 
 def test_an_edge_whose_end_is_not_drawn_is_left_out() -> None:

@@ -1,6 +1,6 @@
 """The workspace as a figure; its text is tested with its story."""
 
-from tracert_analysis.report.drawings.figure import Box
+from tracert_analysis.report.drawings.figure import LETTER, Box, Words
 from tracert_analysis.report.drawings.workspace import figure
 from tracert_analysis.report.stories import LiveBlock, WorkspaceStory
 
@@ -15,25 +15,38 @@ def test_blocks_plan_and_room_are_on_one_scale() -> None:
     drawn = figure(WorkspaceStory(5, 1000, 750, 600, BLOCKS, None))
     assert drawn is not None
     boxes = [shape for shape in drawn.shapes if isinstance(shape, Box)]
-    ring, oldest, later, planned, room = boxes
-    assert ["free", "wrong", "held", "planned", "room"] == [box.kind for box in boxes]
-    assert [100, 100, 750, 600] == [
-        round(box.width / ring.width * 1000) for box in (oldest, later, planned, room)
+    ring, oldest, later, planned, excess, room = boxes
+    assert ["free", "wrong", "held", "planned", "excess", "room"] == [box.kind for box in boxes]
+    assert [100, 100, 600, 150, 600] == [
+        round(box.width / ring.width * 1000) for box in (oldest, later, planned, excess, room)
     ]
     assert 200 == round((oldest.x - ring.x) / ring.width * 1000)
     assert later.about == "100 bytes at 900: launch 4 (unnamed)"
 
 
-def test_room_and_plan_begin_where_the_room_lies() -> None:
-    """What is planned ends with the ring, and says by how much it does not fit."""
-    drawn = figure(WorkspaceStory(5, 1000, 750, 600, BLOCKS, None, room_at=300))
+def test_what_does_not_fit_is_drawn_behind_the_end() -> None:
+    """The plan begins where the room does, and is longer than it by what does not fit."""
+    drawn = figure(WorkspaceStory(5, 1000, 850, 700, BLOCKS, None, room_at=300))
     assert drawn is not None
-    ring, _, _, planned, room = (shape for shape in drawn.shapes if isinstance(shape, Box))
+    boxes = {shape.kind: shape for shape in drawn.shapes if isinstance(shape, Box)}
+    ring, planned, excess, room = (boxes[kind] for kind in ("free", "planned", "excess", "room"))
     assert [300, 300] == [round((box.x - ring.x) / ring.width * 1000) for box in (planned, room)]
-    assert 600 == round(room.width / ring.width * 1000)
-    assert planned.x + planned.width <= drawn.width
-    assert planned.about == "750 bytes in one piece: 150 more than fit"
+    assert [700, 700, 150] == [round(box.width / ring.width * 1000) for box in (room, planned, excess)]
+    assert round(excess.x) == round(ring.x + ring.width)
+    assert excess.x + excess.width <= drawn.width
+    assert planned.about == "850 bytes in one piece: 150 more than fit"
     assert room.about.endswith(", at 300")
+
+
+def test_what_is_told_stands_under_its_bar() -> None:
+    """No text runs over an edge of a bar, nor out of the figure."""
+    drawn = figure(WorkspaceStory(5, 1000, 850, 700, BLOCKS, None, room_at=300))
+    assert drawn is not None
+    bars = [shape for shape in drawn.shapes if isinstance(shape, Box)]
+    for words in drawn.shapes:
+        if isinstance(words, Words) and words.anchor == "start":
+            assert not [bar for bar in bars if bar.y < words.y < bar.y + bar.height]
+            assert words.x + len(words.text) * LETTER <= drawn.width
 
 
 def test_without_a_size_there_is_no_figure() -> None:
