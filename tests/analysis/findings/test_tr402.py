@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 from tests.analysis.history import History, Page, use
 
 Read = Callable[[History], list[dict[str, Any]]]
@@ -286,3 +288,25 @@ def test_a_row_that_changes_hands_in_time_is_sound(history: History, told: Read)
     history.publish(COMPUTE, 0, 2, grown, first=2)
     history.forward(COMPUTE, use(0, 2, 6, 9))
     assert [] == told(history)
+
+
+@pytest.mark.parametrize("how", ["mapped", "unmapped", "written"])
+def test_the_window_of_a_sequence_slides_on(history: History, told: Read, how: str) -> None:
+    """Its first page goes back, and the host means the entry to name page 0 from then on."""
+    pages = history.alloc([5, 6, 7], "request:1")
+    history.acquire(0, 1, 1)
+    history.event("map", row=0, generation=1, index=0, pages=[list(page) for page in pages])
+    history.publish(COMPUTE, 0, 1, pages)
+    history.forward(COMPUTE, use(0, 1, 0, 8))
+    if how != "unmapped":
+        history.event("unmap", row=0, generation=1, index=0, page=5, life=1)
+        history.event("map", row=0, generation=1, index=0, page=0, life=1)
+    history.publish(COMPUTE, 0, 1, [(0, 1)])
+    history.give_back(pages[:1], "request:1")
+    launch = history.forward(COMPUTE, use(0, 1, 3 if how == "written" else 8, 9))
+    # A padded row of the batch writes there meanwhile.
+    history.publish(COMPUTE, 2, 1, [(0, 1)])
+    history.forward(COMPUTE, use(2, 1, 0, 1))
+    history.forward(COMPUTE, use(0, 1, 9, 10))
+    found = {(one["code"], one["seq"]) for one in told(history) if one["code"] != "TR206"}
+    assert (set() if how == "mapped" else {("TR402", launch.seq)}) == found

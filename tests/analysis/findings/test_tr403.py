@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 from tests.analysis.history import History, Page, use
 
 Read = Callable[[History], list[dict[str, Any]]]
@@ -149,6 +151,24 @@ def test_a_history_without_maps_tells_nothing(history: History, told: Read) -> N
     history.publish(COMPUTE, 0, 1, pages)
     history.forward(COMPUTE, use(0, 1, 0, 8))
     assert [] == told(history)
+
+
+@pytest.mark.parametrize(("end", "padding"), [(4, 0), (5, 0), (4, 7)])
+def test_padded_entries_behind_the_end_are_sound(
+    history: History, told: Read, end: int, padding: int
+) -> None:
+    """They name the reserved page, and a kernel masks what it loads there; not so what it takes for valid."""
+    pages = history.alloc([5], "request:1")
+    history.alloc([7], "request:2")
+    history.acquire(0, 1, 1)
+    history.event("map", row=0, generation=1, index=0, page=5, life=1)
+    history.publish(COMPUTE, 0, 1, [*pages, (padding, 1), (padding, 1)])
+    launch = history.forward(COMPUTE, use(0, 1, 3, end, walked=3, covers="page"))
+    found = [(one["code"], one["seq"]) for one in told(history)]
+    assert ([] if (end, padding) == (4, 0) else [("TR403", launch.seq)]) == [
+        one for one in found if one[0] == "TR403"
+    ]
+    assert bool(found) == ((end, padding) != (4, 0))
 
 
 def test_a_row_of_which_no_maps_are_told_is_sound(history: History, told: Read) -> None:

@@ -43,13 +43,26 @@ WITH
         JOIN _use AS u
             ON o.row = u.row AND o.generation = u.generation AND o.stream = u.stream AND u.walked > o.index
             AND u.seq BETWEEN o.from_seq AND o.last_seq
+        CROSS JOIN _window AS w
         WHERE NOT EXISTS (
             FROM holding AS h
             WHERE h.page = o.page AND h.life = o.life AND h.holder = 'request:' || o.request
                 AND h.from_seq <= u.seq AND coalesce(h.until_seq > u.seq, true)
         )
-        -- A row that was given back pads the batch where it names a reserved page, whatever its generation.
-        AND NOT coalesce(o.owner LIKE 'reserved:%' AND u.seq > o.released_seq, false)
+        -- What names a reserved page is padding in a row that was given back, whatever its generation, and behind the
+        -- end of the sequence; so is an entry that the host means to name it, as long as nothing is written there.
+        AND NOT coalesce(
+            o.owner LIKE 'reserved:%' AND (
+                u.seq > o.released_seq
+                OR u.end <= o.index * w.page_size
+                OR (u.start >= u.end OR u.start >= (o.index + 1) * w.page_size) AND EXISTS (
+                    FROM _mapped AS m
+                    WHERE m.row = o.row AND m.generation = o.generation AND m.index = o.index AND m.page = o.page
+                        AND m.from_seq < u.seq AND coalesce(m.until_seq > u.seq, true)
+                )
+            ),
+            false
+        )
         UNION ALL
         SELECT NULL, m.row, m.generation, m.index, NULL, NULL, n.request, NULL, m.seq, NULL, 'never published'
         FROM _unpublished AS m

@@ -1,13 +1,16 @@
 -- Since when and until when the host meant an entry of a row to name a page. Seqs.
-CREATE TABLE _mapped (row USMALLINT, generation UINTEGER, index UBIGINT, from_seq UBIGINT, until_seq UBIGINT);
+CREATE TABLE _mapped (
+    row USMALLINT, generation UINTEGER, index UBIGINT, from_seq UBIGINT, until_seq UBIGINT, page BIGINT
+);
 
 INSERT INTO _mapped
-SELECT row, generation, index, seq, until_seq FROM (
-    SELECT kind, row, generation, index, seq,
+SELECT row, generation, index, seq, until_seq, page FROM (
+    SELECT kind, row, generation, index, seq, page,
         lead(seq) OVER (PARTITION BY row, generation, index ORDER BY seq) AS until_seq
     FROM (
         SELECT kind, row, generation, seq,
-            index + unnest(range(CASE WHEN len(pages) > 0 THEN len(pages) ELSE 1 END)) AS index
+            index + unnest(range(CASE WHEN len(pages) > 0 THEN len(pages) ELSE 1 END)) AS index,
+            unnest(CASE WHEN len(pages) > 0 THEN list_transform(pages, lambda x: x[1]) ELSE [page::BIGINT] END) AS page
         FROM _told_page
         WHERE kind IN ('map', 'unmap') AND row IS NOT NULL AND generation IS NOT NULL AND index < 1048576
     )
@@ -17,7 +20,8 @@ SELECT row, generation, index, seq, until_seq FROM (
 -- `fresh` when the tenancy had never mapped the entry: what stands there is whatever was left. `content` is null
 -- where nothing was ever published. Only tenancies are judged whose beginning the history has, and as long as no other
 -- request has the row, too; and only rows of which maps are told at all. What a guarded kernel followed beyond what its
--- launch was to follow counts as followed.
+-- launch was to follow counts as followed. An entry behind the end of the sequence that names a reserved page pads the
+-- row, and so does one of a row that was given back.
 CREATE TABLE _past_row (
     content UBIGINT, row USMALLINT, generation UINTEGER, index UBIGINT, stream USMALLINT, request UBIGINT, seq UBIGINT,
     fresh BOOLEAN
@@ -26,7 +30,7 @@ CREATE TABLE _past_row (
 INSERT INTO _past_row
 WITH
     tenancies AS (
-        SELECT n.row, n.generation, n.request, n.from_seq, b.from_seq AS until_seq
+        SELECT n.row, n.generation, n.request, n.from_seq, b.from_seq AS until_seq, n.until_seq AS released_seq
         FROM _tenancy AS n LEFT JOIN _two_tenants AS b USING (row, generation)
         WHERE n.row IN (SELECT row FROM _mapped)
             AND EXISTS (FROM _told_page AS e WHERE e.kind = 'row_acquire' AND e.seq = n.from_seq)
@@ -38,7 +42,7 @@ WITH
         SELECT NULL, m.row, m.generation, m.index, m.stream, m.seq, m.seq FROM _unpublished AS m
     ),
     open AS (
-        SELECT w.*, n.request, n.until_seq
+        SELECT w.*, n.request, n.until_seq, n.released_seq
         FROM walked AS w JOIN tenancies AS n USING (row, generation)
         ANTI JOIN _mapped AS m
             ON w.row = m.row AND w.generation = m.generation AND w.index = m.index
@@ -57,6 +61,9 @@ WITH
             ON f.row = c.row AND f.index = c.index AND c.seq < f.seq AND coalesce(c.until_seq > f.seq, true)
         WHERE f.seq > n.from_seq AND coalesce(f.seq < n.until_seq, true)
     ),
+    padding AS (
+        SELECT content FROM row_content WHERE page IN (SELECT page FROM page_life WHERE owner LIKE 'reserved:%')
+    ),
     past AS (
         SELECT o.content, o.row, o.generation, o.index, o.stream, o.request, min(u.seq) AS seq
         FROM open AS o
@@ -66,6 +73,9 @@ WITH
         ANTI JOIN _mapped AS m
             ON o.row = m.row AND o.generation = m.generation AND o.index = m.index
             AND m.from_seq < u.seq AND coalesce(m.until_seq > u.seq, true)
+        LEFT JOIN padding AS d ON o.content = d.content
+        CROSS JOIN _window AS w
+        WHERE d.content IS NULL OR u.end > o.index * w.page_size AND coalesce(u.seq < o.released_seq, true)
         GROUP BY ALL
         UNION ALL
         SELECT g.* FROM guarded AS g
@@ -77,10 +87,4 @@ SELECT p.*, NOT EXISTS (
     FROM _mapped AS m
     WHERE m.row = p.row AND m.generation = p.generation AND m.index = p.index AND m.from_seq < p.seq
 )
-FROM past AS p
--- A row that was given back pads the batch where it names a reserved page, whatever its generation.
-ANTI JOIN (
-    SELECT c.content, n.row, n.generation, n.until_seq
-    FROM row_content AS c JOIN _tenancy AS n ON c.row = n.row
-    WHERE c.page IN (SELECT v.page FROM page_life AS v WHERE v.owner LIKE 'reserved:%')
-) AS r ON p.content = r.content AND p.row = r.row AND p.generation = r.generation AND p.seq > r.until_seq;
+FROM past AS p;
