@@ -14,13 +14,11 @@ import duckdb
 
 from tracert_analysis import library
 from tracert_analysis.comments import described
-from tracert_analysis.frame import DumpError, Frame
+from tracert_analysis.folder import Candidate, candidates, remark
+from tracert_analysis.frame import DumpError
 from tracert_analysis.load import Dump, connect, load, lock
-from tracert_analysis.source import header_in, open_source
-
-RANKS_MAX = 1024
-OFFSET_MAX = 1 << 62
-"""No clock is further from another, in nanoseconds: what is, is damage."""
+from tracert_analysis.related import boot_of, clock_offset, rank_of, relation, ring_of
+from tracert_analysis.source import open_source
 
 
 class Rank(NamedTuple):
@@ -41,103 +39,147 @@ class Ranks(NamedTuple):
     """In the main schema."""
     one_clock: bool
     """Times of different ranks are from one clock."""
+    apart: str | None = None
+    """Why they are not ranks of one engine: then they stand side by side, and nothing is compared."""
+    doubt: str | None = None
+    """Why it is not certain that they are."""
 
 
-def open_ranks(paths: Sequence[str], *, database: str = ":memory:") -> Ranks:
-    """Read the dumps at `paths`, two at least. DumpError when one can't be read, or two are of one rank.
+class Chosen(NamedTuple):
+    """What the paths that a user gave stand for."""
+
+    paths: tuple[str, ...]
+    remarks: tuple[str, ...]
+    """A line a folder that has more dumps than are read: which, and which not."""
+
+
+class NotRanks(DumpError):
+    """Several dumps that are not of ranks of one engine; the message says why."""
+
+    def __init__(self, why: str, paths: Sequence[str], headers: Sequence[dict[str, Any]]) -> None:
+        self.paths = tuple(paths)
+        self.headers = tuple(headers)
+        super().__init__(f"these {len(self.paths)} dumps are not of ranks of one engine: {why}")
+
+
+def open_ranks(paths: Sequence[str], *, database: str = ":memory:", beside: bool = False) -> Ranks:
+    """Read the dumps at `paths`, two at least. DumpError when one can't be read; NotRanks when they are not
+    those of the ranks of one engine, unless `beside`: then they are read, and not compared.
 
     `database` is a new file to keep the tables in, for another process to open.
     """
     sources = [open_source(path) for path in paths]
     frames = [source.frame() for source in sources]
-    numbers = _numbers([source.name for source in sources], frames)
+    names, headers = _short([source.name for source in sources]), [frame.header for frame in frames]
+    told = relation(names, headers)
+    if told.apart and not beside:
+        raise NotRanks(told.apart, paths, headers)
     connection = connect(database)
-    clocks = [_clock(frame) for frame in frames]
-    one_clock = len({_boot(frame) for frame in frames}) == 1 and _boot(frames[0]) is not None
-    ranks = []
-    for number, source, frame, clock in sorted(
-        zip(numbers, sources, frames, clocks, strict=True), key=lambda one: one[0]
-    ):
+    numbers = tuple(range(len(paths))) if told.apart else told.numbers
+    clocks = [clock_offset(header) for header in headers]
+    one_clock = len({boot_of(header) for header in headers}) == 1 and boot_of(headers[0]) is not None
+    dumps: dict[int, Rank] = {}
+    for number, source, frame, clock in zip(numbers, sources, frames, clocks, strict=True):
         own = connection.cursor()
         own.execute(f"CREATE SCHEMA rank{number:d}")
         own.execute(f"SET schema = 'rank{number:d}'")
         dump = load(own, source, frame)
         own.execute(library.text("ranks", "_decision"))
-        ranks.append(Rank(number, dump, clocks[0] if one_clock else clock))
-    _side_by_side(connection, ranks)
+        dumps[number] = Rank(number, dump, clocks[0] if one_clock else clock)
+    # Only the events tell when it ended: a ring may be read long after.
+    ends = [_last(dumps[number].dump, clock) for number, clock in zip(numbers, clocks, strict=True)]
+    apart = told.apart or relation(names, headers, ends).apart
+    if apart and not beside:
+        raise NotRanks(apart, paths, headers)
+    ranks = tuple(dumps[number] for number in sorted(dumps))
+    _side_by_side(connection, ranks, None if apart else told.doubt, compared=not apart)
     lock(connection)
-    return Ranks(tuple(ranks), connection, one_clock)
+    return Ranks(ranks, connection, one_clock, apart, told.doubt)
 
 
-def dumps_in(path: str) -> list[str]:
-    """The dumps that `path` stands for: of a directory with dumps of several ranks, the newest of each.
+def chosen(given: Sequence[str]) -> Chosen:
+    """The dumps that these paths stand for: of a folder the ranks of one engine, else the one to read first.
 
-    Anything else stands for itself: what is in it, `open_source` finds or refuses.
+    Anything else stands for itself: what is in it, `open_source` finds or refuses. DumpError when a folder
+    has no dump.
     """
-    folder = Path(path)
-    if not folder.is_dir():
-        return [path]
-    newest: dict[int, Path] = {}
-    for place in sorted(folder.iterdir(), key=_age):
-        if place.name.endswith((".jsonl", ".jsonl.zst")) and (rank := _rank_in(place)) is not None:
-            newest[rank] = place
-    return [str(place) for place in newest.values()] if len(newest) > 1 else [path]
+    paths: list[str] = []
+    remarks: list[str] = []
+    for path in given:
+        if not Path(path).is_dir():
+            paths.append(path)
+            continue
+        found = candidates(Path(path))
+        known = [one for one in found if one.header or one.place.suffix == ".ring"]
+        read = _ranks_in(known) or found[:1]
+        said = remark(Path(path), read, [one for one in known if one not in read])
+        paths += [str(one.place) for one in read]
+        remarks += [said] if said else []
+    return Chosen(tuple(paths), tuple(remarks))
 
 
-def _age(place: Path) -> tuple[int, str]:
-    try:
-        return place.stat().st_mtime_ns, place.name
-    except OSError:
-        return 0, place.name
+def _ranks_in(found: Sequence[Candidate]) -> list[Candidate]:
+    """Of the dumps of a folder those of several ranks of one engine, the first of each.
+
+    None where a dump beside them tells of an error, and they don't.
+    """
+    first = next((one for one in found if rank_of(one.header) is not None), None)
+    if first is None:
+        return []
+    group: dict[int, Candidate] = {}
+    for one in found:
+        rank = rank_of(one.header)
+        if rank is None or rank in group or (one is not first and _apart(first, one)):
+            continue
+        group[rank] = one
+    failed = any(one.failed for one in group.values())
+    return (
+        [group[rank] for rank in sorted(group)] if len(group) > 1 and (failed or not found[0].failed) else []
+    )
 
 
-def _rank_in(place: Path) -> int | None:
-    """The rank that a dump says it is of."""
-    try:
-        return _told(header_in(place))
-    except DumpError:
-        return None
+def _apart(first: Candidate, other: Candidate) -> bool:
+    names = (first.place.name, other.place.name)
+    return relation(names, (first.header, other.header)).apart is not None
 
 
-def _numbers(names: Sequence[str], frames: Sequence[Frame]) -> list[int]:
-    """The rank of each dump: as its header says, else, where none says it, its place."""
-    told = [_told(frame.header) for frame in frames]
-    if all(number is None for number in told):
-        return list(range(len(told)))
-    first: dict[int, str] = {}
-    for name, number in zip(names, told, strict=True):
-        if number is None:
-            raise DumpError(f"{name} does not say its rank, and others do: give dumps of one engine")
-        if number in first:
-            raise DumpError(f"{name} is of rank {number}, and so is {first[number]}: give one dump a rank")
-        first[number] = name
-    return list(first)
+def one_of(error: NotRanks) -> tuple[str, str]:
+    """Of dumps that are not of ranks of one engine the one to read, and the line that says why.
+
+    It is the newest that tells of an error; of dumps of one process the newest. DumpError where neither is.
+    """
+    known = [
+        Candidate(Path(path), header)
+        for path, header in zip(error.paths, error.headers, strict=True)
+        if path != "-"
+    ]
+    best = max(known, key=lambda one: one.preference, default=None)
+    rings = {ring_of(header) for header in error.headers}
+    same = len(rings) == 1 and None not in rings
+    if best is None or not (best.failed or same):
+        raise DumpError(f"{error}; none of them tells of an error: give the one that is meant")
+    alone = sum(one.failed for one in known) == 1
+    why = "the newest" if not best.failed else "the only one" if alone else "the newest of those"
+    tells = " that tells of an error" if alone else " that tell of an error" if best.failed else ""
+    return str(best.place), f"{error}; one is read: {best.place}, {why}{tells}"
 
 
-def _told(header: dict[str, Any]) -> int | None:
-    config = header.get("config")
-    rank = config.get("rank") if isinstance(config, dict) else None
-    return rank if isinstance(rank, int) and 0 <= rank < RANKS_MAX else None
+def _short(names: Sequence[str]) -> list[str]:
+    """The names without their folders, where they differ without."""
+    short = [Path(name).name for name in names]
+    return short if len(set(short)) == len(short) else list(names)
 
 
-def _clock(frame: Frame) -> int:
-    """What to add to its monotonic time; 0 when the header doesn't say."""
-    clock = frame.header.get("clock")
-    if not isinstance(clock, dict):
-        return 0
-    unix, monotonic = clock.get("unix_ns"), clock.get("monotonic_ns")
-    offset = unix - monotonic if isinstance(unix, int) and isinstance(monotonic, int) else 0
-    return offset if abs(offset) < OFFSET_MAX else 0
+def _last(dump: Dump, offset_ns: int) -> int | None:
+    """When its last event was: nanoseconds of Unix time."""
+    last = dump.connection.execute("SELECT max(t) FROM event").fetchall()[0][0]
+    return None if last is None else last + offset_ns
 
 
-def _boot(frame: Frame) -> str | None:
-    ring = frame.header.get("ring")
-    boot = ring.get("boot_id") if isinstance(ring, dict) else None
-    return boot if isinstance(boot, str) and boot else None
-
-
-def _side_by_side(connection: duckdb.DuckDBPyConnection, ranks: Sequence[Rank]) -> None:
-    """The main schema: all ranks' tables, and what follows from comparing them."""
+def _side_by_side(
+    connection: duckdb.DuckDBPyConnection, ranks: Sequence[Rank], doubt: str | None, *, compared: bool
+) -> None:
+    """The main schema: all ranks' tables, and what follows from comparing them, where they are `compared`."""
     connection.execute(library.text("ranks", "rank"))
     for rank in ranks:
         connection.execute(
@@ -148,7 +190,12 @@ def _side_by_side(connection: duckdb.DuckDBPyConnection, ranks: Sequence[Rank]) 
             [rank.number, rank.dump.name, rank.offset_ns],
         )
     _together(connection, ranks, "_decision", "_decided")
+    connection.execute(library.text("ranks", "_doubt"))
+    if doubt is not None:
+        connection.execute("INSERT INTO _doubt VALUES (?)", [doubt])
     connection.execute(library.text("ranks", "decision"))
+    if not compared:
+        connection.execute("DELETE FROM decision")
     connection.execute(f"CREATE TABLE _diverged AS {library.text('ranks', 'TR801')}")
     for rank in ranks:
         _add_findings(rank)

@@ -2,18 +2,17 @@
 
 import sys
 from collections.abc import Callable, Sequence
-from io import BufferedReader
 from pathlib import Path
 from typing import IO, Any, Protocol
 
 import zstandard
 
 from tracert_analysis.columns import Column
-from tracert_analysis.frame import LINE_BYTES_MAX, DumpError, Frame, header_of
+from tracert_analysis.folder import ZSTD_MAGIC, candidates
+from tracert_analysis.frame import LINE_BYTES_MAX, DumpError, Frame
 from tracert_analysis.lines import LONG_LINE, Lines, spool
 
 _RING_MAGIC = b"TRCRTRNG"
-_ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 _CHUNK_BYTES = 4 << 20
 
 
@@ -44,7 +43,7 @@ def open_source(path: str) -> Source:
     try:
         place = Path(path)
         if place.is_dir():
-            place = _newest(place)
+            place = candidates(place)[0].place
         file = place.open("rb")
         if not place.is_file():
             # A pipe can't be read twice.
@@ -59,36 +58,6 @@ def open_source(path: str) -> Source:
         raise DumpError(f"cannot read {path}: {why}; give a dump, a ring or a directory of them") from None
 
 
-def header_in(place: Path) -> dict[str, Any]:
-    """The header of the dump in a file, and no more of it is read. DumpError when it is none."""
-    try:
-        with place.open("rb") as file:
-            magic = file.read(len(_ZSTD_MAGIC))
-            file.seek(0)
-            if magic != _ZSTD_MAGIC:
-                return header_of(str(place), file.readline(LINE_BYTES_MAX))
-            with BufferedReader(zstandard.ZstdDecompressor().stream_reader(file)) as stream:
-                return header_of(str(place), stream.readline(LINE_BYTES_MAX))
-    except (OSError, zstandard.ZstdError) as error:
-        raise DumpError(f"cannot read {place}: {error}") from None
-
-
-def _newest(folder: Path) -> Path:
-    """The dump of a directory that was written last; a ring only where no dump stands beside it.
-
-    A dump of an orderly end is passed over where another stands: after a crash and a restart, the server's
-    stop is the newest of all, and nobody asks for that one.
-    """
-    for pattern in ("*.jsonl", "*.jsonl.zst"), ("*.ring",):
-        found = [place for glob in pattern for place in folder.glob(glob) if place.is_file()]
-        if found:
-            return max(
-                found,
-                key=lambda place: ("-exit.jsonl" not in place.name, place.stat().st_mtime_ns, place.name),
-            )
-    raise DumpError(f"{folder} holds no dump: none of its files ends in .jsonl, .jsonl.zst or .ring")
-
-
 def _spooled(stream: IO[bytes]) -> IO[bytes]:
     """A copy that can be read twice."""
     copy = spool()
@@ -100,11 +69,11 @@ def _spooled(stream: IO[bytes]) -> IO[bytes]:
 
 def _decoded(name: str, file: IO[bytes]) -> Lines:
     file.seek(0)
-    magic = file.read(len(_ZSTD_MAGIC))
+    magic = file.read(len(ZSTD_MAGIC))
     file.seek(0)
     if not magic:
         raise DumpError(f"{name} is empty: nothing was written to it; look for another dump or the ring")
-    if magic.startswith(_ZSTD_MAGIC):
+    if magic.startswith(ZSTD_MAGIC):
         return _decompressed(name, file)
     return Lines(name, file)
 

@@ -208,4 +208,29 @@ def test_several_dumps_are_ranks(tmp_path: Path, capsys: pytest.CaptureFixture[s
     report = json.loads(capsys.readouterr().out)
     assert (1, [0, 1]) == (report["rank"], [fact["rank"] for fact in report["ranks"]])
     assert run(["postmortem", names[0], names[0]]) == 1
-    assert "give one dump a rank" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "of rank 0, and so is" in told
+    assert "none of them tells of an error" in told
+
+
+def test_of_dumps_that_are_no_ranks_one_is_told_and_the_report_says_which(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As a folder or by name, text and standard error say so; with other options they have not parted."""
+    failed, ended = unordered_publish(), sound()
+    failed.header["error"] = {"code": 719, "name": "LAUNCH_FAILURE", "message": "", "observed_at": "sync"}
+    ended.header["config"]["kv_pages"] = 99
+    for name, history in (("a", failed), ("b", ended)):
+        history.write(tmp_path).rename(tmp_path / f"{name}.jsonl")
+    assert run(["postmortem", str(tmp_path)]) == 0
+    text, said = capsys.readouterr()
+    assert text.startswith("tracert: TR102")
+    line = f"of 2 dumps in {tmp_path} one is read: a.jsonl, the only one that tells of an error"
+    assert f"tracert: {line}\n" == said
+    assert line in " ".join(text.partition("SEVERAL DUMPS\n")[2].split())
+    assert run(["postmortem", str(tmp_path / "b.jsonl"), str(tmp_path / "a.jsonl"), "--format", "json"]) == 0
+    told, said = capsys.readouterr()
+    report = json.loads(told)
+    assert ("TR102", []) == (report["verdict"]["code"], report["ranks"])
+    assert [said.removeprefix("tracert: ").strip()] == report["dump"]["among"]
+    assert "are not of ranks of one engine: they ran with other options: kv_pages (99, " in said

@@ -5,6 +5,7 @@ here. Knows no exception class of the other folders by name, so that it need not
 """
 
 import os
+import sys
 
 FAILED = 1
 USAGE = 2
@@ -52,6 +53,11 @@ def explain_failure(error: BaseException) -> tuple[str, int]:
         f"unexpected {type(error).__name__}: {one_line(error)}: a bug of tracert; "
         "TRACERT_TRACEBACK=1 shows where"
     ), FAILED
+
+
+def say(text: str) -> None:
+    """A line on standard error beside what a command gives: nothing is wrong, and somebody should know."""
+    print(f"tracert: {one_line(text)}", file=sys.stderr)
 
 
 def is_usage(error: BaseException) -> bool:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tracert.cli.errors import say
+
 if TYPE_CHECKING:
     from tracert_analysis.report.report import Report
 
@@ -64,14 +66,25 @@ def postmortem(
 
 
 def _report(dumps: list[str], page: int | None) -> "Report":
-    """The report of a dump; of several, that of the rank which broke a rule first."""
-    from tracert_analysis.load import open_dump
-    from tracert_analysis.ranks import dumps_in, open_ranks
-    from tracert_analysis.report.build import build
-    from tracert_analysis.report.ranks import build_ranks
+    """The report of a dump; of several ranks, that of the one which broke a rule first.
 
-    paths = [path for given in dumps for path in dumps_in(given)]
-    return build(open_dump(paths[0]), page) if len(paths) == 1 else build_ranks(open_ranks(paths), page)
+    Of others the one that tells of an error; which is read is said on standard error, too.
+    """
+    from tracert_analysis.load import open_dump
+    from tracert_analysis.ranks import NotRanks, chosen, one_of, open_ranks
+    from tracert_analysis.report.build import build
+    from tracert_analysis.report.ranks import among, build_ranks
+
+    paths, remarks = chosen(dumps)
+    try:
+        report = build(open_dump(paths[0]), page) if len(paths) == 1 else build_ranks(open_ranks(paths), page)
+    except NotRanks as error:
+        path, said = one_of(error)
+        remarks = (*remarks, said)
+        report = build(open_dump(path), page)
+    for line in remarks:
+        say(line)
+    return among(report, remarks)
 
 
 def _rendered(report: "Report", form: Form, show_sql: bool) -> str:

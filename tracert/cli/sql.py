@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tracert.cli.errors import WrongUsage, say
+
 if TYPE_CHECKING:
     from tracert_analysis.answers import Format
 
@@ -53,8 +55,6 @@ def sql(
 
     from tracert_analysis.answers import write_answer
     from tracert_analysis.safe_query import ask, save_parquet
-
-    from tracert.cli.errors import WrongUsage
 
     dumps, query = told_apart(words)
     if query is None:
@@ -129,15 +129,22 @@ def load_into(dumps: Sequence[str], database: Path) -> list[int]:
     """
     from tracert_analysis.comments import of_ranks, write_comments
     from tracert_analysis.load import open_dump
-    from tracert_analysis.ranks import dumps_in, open_ranks
+    from tracert_analysis.ranks import chosen, open_ranks
 
-    paths = [path for dump in dumps for path in dumps_in(dump)]
+    paths, remarks = chosen(dumps)
+    for line in remarks:
+        say(line)
     if len(paths) == 1:
         connection = open_dump(paths[0], database=str(database)).connection
         write_comments(connection)
         connection.close()
         return []
-    opened = open_ranks(paths, database=str(database))
+    opened = open_ranks(paths, database=str(database), beside=True)
+    if opened.apart:
+        say(
+            f"these {len(paths)} dumps are not of ranks of one engine: {opened.apart}; they stand side by "
+            "side, numbered in the order given, and what they decided is not compared"
+        )
     for rank in opened.ranks:
         write_comments(rank.dump.connection)
         rank.dump.connection.close()

@@ -26,7 +26,7 @@ def test_the_rank_that_broke_a_rule_first_is_told(tmp_path: Path) -> None:
     assert [(0, "TR203", 14), (1, "TR203", 12), (2, None, None)] == [
         (fact.rank, fact.code, fact.seq) for fact in report.ranks
     ]
-    assert [12, 10, 14] == [fact.decisions for fact in report.ranks]
+    assert [10, 8, 12] == [fact.decisions for fact in report.ranks]
 
 
 def test_where_ranks_part_is_the_verdict_when_it_came_first(tmp_path: Path) -> None:
@@ -36,6 +36,32 @@ def test_where_ranks_part_is_the_verdict_when_it_came_first(tmp_path: Path) -> N
     report = build_ranks(opened(tmp_path, Decisions(0).decide(range(4)), parted))
     assert (1, "TR801", "proven") == (report.rank, report.verdict.code, report.verdict.confidence)
     assert ["TR801", "TR203"] == sorted((finding.code for finding in report.findings), reverse=True)
+
+
+def test_of_ranks_that_parted_what_each_decided_is_observed_and_nothing_else(tmp_path: Path) -> None:
+    """No call is missing, no launch came before another, and its error is not said to mislead."""
+    ranks = [Decisions(0).decide(range(4)), Decisions(1).decide(range(3), hit=0)]
+    ranks[1].header["error"] = {"code": 719, "name": "LAUNCH_FAILURE", "message": "", "observed_at": "sync"}
+    report = build_ranks(opened(tmp_path, *ranks))
+    standing = report.verdict.standing
+    assert standing is not None
+    assert (
+        "in the histories: rank 0 finds 8 tokens of request 2 cached (seq 5); "
+        "rank 1 finds 0 tokens of request 2 cached (seq 5)",
+        "3 decisions of rank 1 before it were the same in all that made them",
+    ) == standing.observed
+    assert "which of the two ranks decided wrongly: two that differ don't say" in standing.open
+    text = " ".join(render(report).split())
+    for wrong in ("which launch came before", "leaves out the call", "misleading", "no call between"):
+        assert wrong not in text
+    assert "it has parted from the others, and no rank breaks another rule" in text
+    for rank in ranks:
+        del rank.header["config"]["rank"]
+    report = build_ranks(opened(tmp_path, *ranks))
+    why = "no header says of which rank it is (config.rank)"
+    assert report.sentence.startswith(f"Suspected only: {why}. Rank 1 finds 0 tokens")
+    assert report.verdict.standing is not None
+    assert f"whether they are ranks of one engine: {why}" in report.verdict.standing.open
 
 
 def test_without_a_finding_the_rank_that_failed_is_told(tmp_path: Path) -> None:
@@ -54,9 +80,9 @@ def test_the_text_says_of_each_rank_what_it_broke_and_when(tmp_path: Path) -> No
     section = text.partition("RANKS\n")[2].partition("\n\n")[0].splitlines()
     cells = [line.split() for line in section[1:4]]
     assert [
-        ["0", "TR203", "double-free", "proven", "seq", "14", "0.002", "ms", "-", "12"],
-        ["1", "*", "TR203", "double-free", "proven", "seq", "12", "0.000", "ms", "-", "10"],
-        ["2", "none", "-", "-", "-", "-", "14"],
+        ["0", "TR203", "double-free", "proven", "seq", "14", "0.002", "ms", "-", "10"],
+        ["1", "*", "TR203", "double-free", "proven", "seq", "12", "0.000", "ms", "-", "8"],
+        ["2", "none", "-", "-", "-", "-", "12"],
     ] == cells
     assert (
         "  *              this report is about rank 1; of all findings, its first is the earliest" in section

@@ -10,9 +10,11 @@ COLUMNS = ("rank", "finding", "confidence", "at", "after the first", "error", "d
 
 
 def ranks(report: Report) -> Section:
-    """A line a rank; empty where one dump was read."""
+    """A line a rank; where one dump of several was read, which; empty where there was but one."""
     if not report.ranks:
-        return Section("ranks", "RANKS", ())
+        among = report.dump.get("among", ())
+        facts = tuple(Fact("read" if number == 0 else "", line) for number, line in enumerate(among))
+        return Section("ranks", "SEVERAL DUMPS", (Facts(facts),) if facts else ())
     times = [fact.at_ns for fact in report.ranks if fact.at_ns is not None]
     rows = tuple(_row(fact, min(times, default=0), fact.rank == report.rank) for fact in report.ranks)
     return Section("ranks", "RANKS", (Table(COLUMNS, rows), Facts(tuple(_facts(report)))))
@@ -38,6 +40,8 @@ def _facts(report: Report) -> Iterator[Fact]:
         if report.one_clock
         else "not known to be one: the order of ranks in time is as good as their clocks",
     )
+    for number, line in enumerate(report.dump.get("among", ())):
+        yield Fact("read" if number == 0 else "", line)
     for fact in report.ranks:
         yield Fact(f"rank {fact.rank}", fact.dump)
         if fact.sentence and fact.rank != report.rank:
@@ -48,4 +52,6 @@ def _why(report: Report) -> str:
     broken = [fact for fact in report.ranks if fact.code]
     if len(broken) > 1:
         return "of all findings, its first is the earliest"
+    if broken and broken[0].code == "TR801":
+        return "it has parted from the others, and no rank breaks another rule"
     return "no other rank breaks a rule" if broken else "no rank breaks a rule"

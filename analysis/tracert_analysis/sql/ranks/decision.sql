@@ -1,8 +1,11 @@
--- What the ranks decided, numbered alike from where all of them are known: a rank without holes only.
+-- What the ranks decided, numbered alike from where all of them are known: a rank without holes only. When requests
+-- came in, failed, or were ended from outside is nobody's decision, and not here.
 CREATE TABLE decision (
     -- The rank.
     rank UINTEGER,
-    -- Which decision of the rank, from 1.
+    -- Which decision, from 1: the same number in every rank that made it. Schedules are numbered in their order; what
+    -- belongs to the schedule of a request (how much it found cached, its row) stands right before it, what came of
+    -- it right behind, whenever the rank's own device let it come.
     decision UBIGINT,
     -- The rank's event.
     seq UBIGINT,
@@ -25,12 +28,22 @@ WITH
     ),
     start AS (SELECT max(step) AS step FROM lost),
     begins AS (
-        SELECT r.rank, CASE WHEN s.step IS NULL THEN 0 ELSE min(d.seq) END AS seq
-        FROM rank AS r CROSS JOIN start AS s LEFT JOIN _decided AS d ON r.rank = d.rank AND d.step = s.step
+        SELECT r.rank, CASE WHEN s.step IS NULL THEN 1 ELSE min(d.turn) END AS turn
+        FROM rank AS r CROSS JOIN start AS s
+        LEFT JOIN _decided AS d ON r.rank = d.rank AND d.kind = 'schedule' AND d.step = s.step
         WHERE NOT r.holes GROUP BY r.rank, s.step
+    ),
+    placed AS (
+        SELECT d.*, CASE d.kind WHEN 'finish' THEN min(d.turn - b.turn) OVER (PARTITION BY d.kind, d.request)
+            ELSE d.turn - b.turn END AS place
+        FROM _decided AS d JOIN begins AS b USING (rank) WHERE d.turn >= b.turn
     )
 SELECT
-    d.rank, row_number() OVER (PARTITION BY d.rank ORDER BY d.seq), d.seq, TRY(d.t::BIGINT + r.offset_ns),
-    d.request, d.row, d.what
-FROM _decided AS d JOIN begins AS b USING (rank) JOIN rank AS r USING (rank) WHERE d.seq >= b.seq
-ORDER BY d.rank, d.seq;
+    d.rank,
+    -- Of a schedule the place alone counts: whose turn it is, is what is compared.
+    dense_rank() OVER (ORDER BY d.place,
+        list_position(['match', 'row_acquire', 'schedule', 'verify', 'preempt', 'finish'], d.kind),
+        CASE WHEN d.kind <> 'schedule' THEN d.request END),
+    d.seq, TRY(d.t::BIGINT + r.offset_ns), d.request, d.row, d.what
+FROM placed AS d JOIN rank AS r USING (rank)
+ORDER BY d.rank, 2;

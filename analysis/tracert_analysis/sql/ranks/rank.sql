@@ -1,6 +1,7 @@
 -- The ranks whose dumps were read together.
 CREATE TABLE rank (
-    -- Its number: `config.rank` of the dump's header, else the place of the dump among those given, from 0.
+    -- Its number: `config.rank` of the dump's header; where not each has one of its own, the place of the dump among
+    -- those given, from 0.
     rank UINTEGER,
     -- The dump.
     dump VARCHAR,
