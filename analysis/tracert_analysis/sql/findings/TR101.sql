@@ -28,7 +28,7 @@ SELECT
     b.seq,
     'order' AS class,
     _confidence(
-        early.state <> 'finished' AND late.state IN ('running', 'finished') OR b.seq IN (SELECT seq FROM _wrong),
+        early.state <> 'finished' AND late.state IN ('running', 'finished') OR _seen_wrong(b.seq, b.row, b.page),
         w.holes
     ) AS confidence,
     _launch_named(late.launch, late.kernel, late_name.name)

@@ -17,7 +17,7 @@ SELECT
         early.state <> 'finished' AND late.state IN ('running', 'finished')
         OR EXISTS (
             FROM _wrong AS x
-            WHERE x.stream = b.stream AND b.reason = 'publish' AND CASE x.symptom
+            WHERE x.stream = b.stream AND b.reason = 'publish' AND coalesce(x.row = b.row, true) AND CASE x.symptom
                 -- The device failed in the very launch that broke the order; numbers go wrong later, too.
                 WHEN 'error' THEN x.seq = b.seq
                 ELSE x.seq BETWEEN b.first_seq AND b.last_seq

@@ -74,7 +74,7 @@ SELECT
     'order' AS class,
     _confidence(
         early.state <> 'finished' AND late.state IN ('running', 'finished') OR coalesce(m.observed, false)
-        OR b.seq IN (SELECT seq FROM _wrong),
+        OR _seen_wrong(b.seq, b.row, b.page),
         w.holes
     ) AS confidence,
     _launch_named(late.launch, late.kernel, late_name.name)

@@ -52,7 +52,7 @@ SELECT
     'use-after-free' AS name,
     b.seq,
     'lifetime' AS class,
-    _confidence(b.seq IN (SELECT seq FROM _wrong), w.holes) AS confidence,
+    _confidence(_seen_wrong(b.seq, b.row, b.page), w.holes) AS confidence,
     _launch_named(late.launch, late.kernel, late_name.name)
     || CASE b.mode WHEN 'write' THEN ' writes page ' ELSE ' reads page ' END || b.page || '.' || b.life
     || CASE WHEN b.row IS NULL THEN '' ELSE ' through row ' || b.row END

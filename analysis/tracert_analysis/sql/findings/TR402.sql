@@ -86,7 +86,7 @@ SELECT
     b.seq,
     'mapping' AS class,
     _confidence(
-        b.seq IN (SELECT seq FROM _wrong)
+        _seen_wrong(b.seq, b.row, b.page)
         OR EXISTS (FROM guard_entry AS g WHERE g.seq = b.seq AND g.row = b.row AND g.index = b.index),
         w.holes
     ) AS confidence,

@@ -18,7 +18,7 @@ SELECT
     b.seq,
     'mapping' AS class,
     _confidence(
-        b.seq IN (SELECT seq FROM _wrong) OR f.walked > b.index
+        _seen_wrong(b.seq, b.row, NULL) OR f.walked > b.index
         OR EXISTS (FROM guard_entry AS g WHERE g.seq = b.seq AND g.row = b.row AND g.index = b.index),
         w.holes
     ) AS confidence,

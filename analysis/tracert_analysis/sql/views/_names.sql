@@ -10,11 +10,14 @@ SELECT stream, any_value(CASE WHEN actor = 'host' THEN 'the host' ELSE actor END
 
 -- Launches at which something visibly went wrong: they were running when the device failed, or what they computed
 -- was not finite. Where a signal from outside, an exception of the host or the refusal of a result is all that there
--- was, launches that ran were just running.
-CREATE TABLE _wrong (seq UBIGINT, stream USMALLINT, symptom VARCHAR);
+-- was, launches that ran were just running. What is not finite is so in one row, that of `request`, which has `pages`:
+-- what the launch did for another row does not show there. Null where that is not told.
+CREATE TABLE _wrong (
+    seq UBIGINT, stream USMALLINT, symptom VARCHAR, row USMALLINT, request UBIGINT, pages BIGINT[]
+);
 
 INSERT INTO _wrong
-SELECT l.seq, l.stream, 'error' FROM launch AS l
+SELECT l.seq, l.stream, 'error', NULL, NULL, NULL FROM launch AS l
 WHERE l.state = 'running' AND (
     EXISTS (
         FROM header WHERE error IS NOT NULL AND json_type(error) = 'OBJECT'
@@ -25,7 +28,15 @@ WHERE l.state = 'running' AND (
     OR EXISTS (FROM _told_rest WHERE kind = 'error' AND coalesce(observed_at, '') NOT IN ('engine', 'commit'))
 )
 UNION
-SELECT l.seq, l.stream, 'nonfinite' FROM _told_rest AS e JOIN launch AS l USING (launch) WHERE e.kind = 'nonfinite';
+SELECT l.seq, l.stream, 'nonfinite', e.row, e.request, list_transform(e.pages, lambda x: x[1])
+FROM _told_rest AS e JOIN launch AS l USING (launch) WHERE e.kind = 'nonfinite';
+
+-- Did something visibly go wrong at a launch, for a row (any, where it is null) or in a page?
+CREATE MACRO _seen_wrong(at_seq, at_row, at_page) AS EXISTS (
+    FROM _wrong AS x
+    WHERE x.seq = at_seq
+        AND (x.row IS NULL OR at_row IS NULL OR x.row = at_row OR coalesce(list_contains(x.pages, at_page), false))
+);
 
 -- How a sentence names a launch; without one it is an act of a writer that has no stream.
 CREATE MACRO _launch_named(launch, kernel, stream_name) AS CASE
