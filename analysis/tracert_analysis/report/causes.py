@@ -136,8 +136,19 @@ class Causes:
         first = next((cluster for cluster in self._clusters if self._tied[id(cluster)]), None)
         if first is None and self._failure is not None:
             first = next((cluster for cluster in self._clusters if cluster[0]["class"] == "symptom"), None)
-        if first is not None:
-            self._clusters = [first, *(cluster for cluster in self._clusters if cluster is not first)]
+        if first is None:
+            return
+        self._clusters = [first, *(cluster for cluster in self._clusters if cluster is not first)]
+        if self._failure is None or self._failure.is_tied(first[0]):
+            return
+        # Of what the same act broke, it is that which is tied.
+        act = (first[0]["code"], first[0]["seq"])
+        again = (row for row in first if (row["code"], row["seq"]) == act and self._failure.is_tied(row))
+        if (row := next(again, None)) is not None:
+            first.remove(row)
+            first.insert(0, row)
+            number, other = row["finding"], first[1]["finding"]
+            self._reasons[number], self._reasons[other] = None, self._reasons[number]
 
     def _place(self, row: Row) -> str | None:
         """Put it behind what explains it: what it is about says more than that its rule is broken again."""
@@ -194,7 +205,8 @@ def follows(row: Row, cause: Row) -> str | None:
     )
     same_life, next_life = _lives(row, cause)
     # A launch may use other rows and other pages, too.
-    same_launch = symptom or same_life or (same_row and cause["class"] != "content")
+    shows = symptom and (same_row or None in (row["row"], cause["row"]))
+    same_launch = shows or same_life or (same_row and cause["class"] != "content")
     if row["launch"] is not None and row["launch"] == cause["launch"] and same_launch:
         return f"the same launch {row['launch']}"
     if row["code"] == "TR204":

@@ -66,7 +66,7 @@ def move(questions: Questions, edge: Edge) -> Move | None:
         return None
     computes = {row["stream"]: row["launches"] for row in questions.rows(COMPUTING)}
     moved, staying = later, earlier
-    if computes.get(later.stream, 0) >= computes.get(earlier.stream, 0):
+    if computes.get(later.stream, 0) > computes.get(earlier.stream, 0):
         moved, staying = earlier, later
     return Move(
         moved.kernel,

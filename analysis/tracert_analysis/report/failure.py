@@ -79,7 +79,8 @@ FROM finding f JOIN access x
 JOIN access m ON m.page = x.page AND m.life = x.life
 JOIN (VALUES {launches}) AS a (launch, "row")
     ON m.launch = a.launch AND (a."row" < 0 OR m."row" IS NULL OR m."row" = a."row")
-WHERE f.class IN ('order', 'lifetime', 'mapping', 'content') AND f.seq < m.seq"""
+WHERE f.class IN ('order', 'lifetime', 'mapping', 'content') AND f.seq <= m.seq
+    AND (f.launch <> m.launch OR x."row" <> m."row")"""
 
 # The lives that pages had when rules about them were broken.
 THEN = """
@@ -161,7 +162,7 @@ class Failure:
             return True
         if row["code"] == "TR204":
             return self._wants_room
-        if any(row["launch"] is not None and row["launch"] == failed.launch for failed in self.launches):
+        if any(row["launch"] is not None and _is_of(row, failed) for failed in self.launches):
             return True
         if row["class"] in ("order", "lifetime", "resource") and any(
             row["other_launch"] == failed.launch and not self._is_later(row, failed)
@@ -282,6 +283,13 @@ def failure(questions: Questions, dump: Dump, rows: list[Row]) -> Failure | None
     if not told and not any(row["class"] == "symptom" for row in rows):
         return None
     return Failure(questions, reason, errors, rows)
+
+
+def _is_of(row: Row, failed: Failed) -> bool:
+    """Is the finding of that launch, and not of another row than the one that went wrong?"""
+    return row["launch"] == failed.launch and (
+        failed.row is None or row["row"] is None or row["row"] == failed.row
+    )
 
 
 def _read(row: Row) -> Row:

@@ -141,6 +141,27 @@ def no_room() -> History:
     return ended(history, "exception", error)
 
 
+def one_launch(*, stale: bool) -> History:
+    """A launch over two rows, in one of which a value is not finite: state rows lie in its page.
+
+    The other row is published without order, or has a page with stale bytes, too.
+    """
+    history = begun()
+    rows = history.alloc([5], "snapshot:9")
+    history.forward(COMPUTE, kernel="store_row", writes=[[*rows[0], 0, 2]], **{"class": "rows"})
+    history.give_back(rows, "snapshot:9")
+    earlier = arrive(history, 7, [3])
+    history.forward(COMPUTE, writes=[[*earlier[0], 0, 4]])
+    history.give_back(earlier, "request:7")
+    other = (3, 9, 3, COMPUTE) if stale else (3, 9, 9, TRANSFER)
+    for row, request, page, stream in ((0, 2, 5, COMPUTE), other):
+        history.acquire(row, 1, request)
+        history.publish(stream, row, 1, arrive(history, request, [page]))
+    told = history.forward(COMPUTE, *(use(row, 1, 0, 1, covers="page") for row in (0, 3)))
+    history.event("nonfinite", launch=told.launch, request=2, row=0, position=0, pages=[[5, 2]])
+    return history
+
+
 class Case(NamedTuple):
     """A history, its verdict, whether that explains what failed, and what is independent of it."""
 
@@ -174,6 +195,8 @@ CASES = {
     "by what was stored": Case(by_what_was_stored, "TR402", True, ("TR204",)),
     "later": Case(too_late, "TR402", False),
     "no room": Case(no_room, "TR204", True),
+    "another row": Case(lambda: one_launch(stale=False), "TR301", True, ("TR102",)),
+    "two pages": Case(lambda: one_launch(stale=True), "TR301", True, ("TR301",)),
 }
 
 
@@ -189,6 +212,15 @@ def test_the_earliest_that_explains_what_failed_is_the_verdict(tmp_path: Path, n
     assert (case.code, case.explains) == (causes.root["code"], causes.explains())
     assert list(case.independent) == [code for code in independent if code in case.independent]
     assert bool(case.independent) == bool(independent)
+
+
+def test_of_what_one_launch_met_it_is_what_the_value_came_from(tmp_path: Path) -> None:
+    """Two rows of it have stale bytes; in one a value was not finite, and only that is called observed."""
+    made = build(CASES["two pages"].history().read(tmp_path))
+    assert (5, 2) == (made.verdict.resource.id, made.verdict.resource.life)
+    assert {(5, "observed"), (3, "proven")} == {
+        (item.resource.id, item.confidence) for item in made.findings if item.code == "TR301"
+    }
 
 
 @cache
