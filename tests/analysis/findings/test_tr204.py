@@ -156,17 +156,20 @@ HOLDERS = {
 
 @pytest.mark.parametrize("holder", HOLDERS)
 def test_a_holder_that_is_no_request(history: History, told: Read, holder: str) -> None:
-    """It was done with pages at an event, and holds them a step later; one that lets go of them is sound."""
+    """It was done with pages at an event, and holds them a step later; in that step it may let go."""
     begin, what, named = HOLDERS[holder]
     sound = deepcopy(history)
     begin(history)
     ended = history.seq
-    later = history.forward(COMPUTE, step=2).seq
+    history.forward(COMPUTE, step=2)
+    later = history.forward(COMPUTE, step=3).seq
     (finding,) = told(history)
     assert ("TR204", ended, None) == (finding["code"], finding["seq"], finding["request"])
     assert f"{what} at event {ended} and still holds {named} at event {later}" == finding["sentence"]
-    sound.drop(begin(sound), holder)
+    pages = begin(sound)
     sound.forward(COMPUTE, step=2)
+    sound.drop(pages, holder)
+    sound.forward(COMPUTE, step=3)
     assert [] == told(sound)
 
 
@@ -176,6 +179,7 @@ def test_a_page_that_is_cached_again_is_no_leak(history: History, told: Read) ->
     again = {"digest": "ab", "parent": 0, "pages": [list(page) for page in pages], "identity": 1}
     history.event("insert", node=3, **again)
     history.forward(COMPUTE, step=2)
+    history.forward(COMPUTE, step=3)
     assert [] == told(history)
 
 
@@ -239,11 +243,13 @@ def test_a_page_is_kept_while_a_launch_that_uses_it_is_in_flight(
     assert ([("TR204", ended)] if late else []) == wrong
 
 
-@pytest.mark.parametrize("done", [False, True])
+@pytest.mark.parametrize(
+    ("done", "steps", "confidence"), [(1, 2, "proven"), (0, 2, None), (0, 6, "suspected")]
+)
 def test_a_page_is_kept_while_a_writer_without_a_stream_reads_it(
-    history: History, told: Read, done: bool
+    history: History, told: Read, done: int, steps: int, confidence: str | None
 ) -> None:
-    """Another node fetches it: nobody knows when that is done but by its completion."""
+    """Another node fetches it: nobody knows when that is done but by its completion, which may never come."""
     pages = history.alloc([5], "request:1")
     history.forward(COMPUTE, writes=[[*pages[0], 0, 4]], step=1)
     history.sync()
@@ -252,6 +258,11 @@ def test_a_page_is_kept_while_a_writer_without_a_stream_reads_it(
     history.forward(COMPUTE, step=2)
     if done:
         history.end("nic", fetch)
-    history.forward(COMPUTE, step=3)
-    wrong = [(found["code"], found["seq"]) for found in told(history)]
-    assert ([("TR204", ended)] if done else []) == wrong
+    for step in range(3, 2 + steps):
+        history.forward(COMPUTE, step=step)
+    found = told(history)
+    wrong = [(one["code"], one["seq"], one["confidence"]) for one in found]
+    assert wrong == ([("TR204", ended, confidence)] if confidence else [])
+    assert ("no completion is known" in found[0]["sentence"] if found else False) == (
+        confidence == "suspected"
+    )

@@ -18,15 +18,16 @@ WITH
         SELECT seq, kind, NULL, NULL, NULL, 'prefix:' || node, pages FROM _told_rest WHERE kind = 'evict'
     ),
     steps AS (
-        SELECT step, min(seq) AS seq FROM (
+        SELECT step, min(seq) AS seq, lead(min(seq)) OVER (ORDER BY min(seq)) AS next_seq FROM (
             SELECT seq, step FROM _told_step WHERE kind = 'schedule'
             UNION ALL
             SELECT seq, step FROM _told_launch WHERE kind = 'launch'
         ) WHERE step IS NOT NULL GROUP BY step
     ),
-    -- Its step is that which it names, else the last that has begun.
+    -- Its step is that which it names, else the last that has begun, and of what is no request the next one: what is
+    -- done with before anything is scheduled is of the step that begins.
     followed AS (
-        SELECT e.*, s.seq AS next_seq
+        SELECT e.*, CASE WHEN e.request IS NULL THEN s.next_seq ELSE s.seq END AS next_seq
         FROM (FROM ended WHERE step IS NULL) AS e ASOF LEFT JOIN steps AS s ON e.seq < s.seq
         UNION ALL
         SELECT e.*, min(s.seq)
@@ -75,34 +76,45 @@ WITH
             AND k.holder = CASE t.kind WHEN 'insert' THEN 'prefix:' || t.node ELSE 'snapshot:' || t.snapshot END
     ),
     -- A holder may wait for what still touches its pages, and gives them back once the host knows that it is done: for
-    -- a launch in flight, which a further step follows where the host never learnt, or a writer without a stream.
+    -- a launch in flight, or a writer without a stream. Of a launch that has ended, and the host never asked, a request
+    -- may keep them a step longer. What uses a row of somebody else is no matter of who is no request.
     touched AS (
-        SELECT k.holder, k.page, k.life, k.seq, k.deadline, x.seq AS act_seq
+        SELECT k.holder, k.page, k.life, k.seq, k.request, k.deadline, x.seq AS act_seq
         FROM kept AS k JOIN _extent AS x ON k.page = x.page AND k.life = x.life AND x.seq < k.deadline
         UNION ALL
-        SELECT k.holder, k.page, k.life, k.seq, k.deadline, u.seq
+        SELECT k.holder, k.page, k.life, k.seq, k.request, k.deadline, u.seq
         FROM kept AS k
         JOIN _touch AS t ON k.page = t.page AND k.life = t.life AND t.first_seq < k.deadline
         JOIN _use AS u
             ON t.row = u.row AND t.generation = u.generation AND t.stream = u.stream
             AND u.seq BETWEEN t.first_seq AND t.last_seq AND u.seq < k.deadline
+        WHERE k.request IS NOT NULL
     ),
     in_flight AS (
         SELECT t.holder, t.page, t.life, t.seq, max(
-            CASE WHEN l.seq IS NOT NULL THEN coalesce(l.learnt_seq, t.deadline)
-                WHEN o.actor <> 'host' THEN coalesce(o.done_seq, 1e18::UBIGINT) END
-        ) AS done_seq
+            CASE
+                WHEN l.state = 'finished'
+                    THEN coalesce(l.learnt_seq, CASE WHEN t.request IS NULL THEN t.seq ELSE t.deadline END)
+                WHEN l.seq IS NOT NULL THEN coalesce(l.learnt_seq, 1e18::UBIGINT)
+                WHEN o.actor <> 'host' THEN coalesce(o.done_seq, 1e18::UBIGINT)
+            END
+        ) AS done_seq,
+        min(o.seq) FILTER (o.actor <> 'host' AND o.done_seq IS NULL) AS open_seq
         FROM touched AS t LEFT JOIN launch AS l ON t.act_seq = l.seq LEFT JOIN _outside AS o ON t.act_seq = o.seq
         GROUP BY t.holder, t.page, t.life, t.seq
     ),
     broken AS (
         SELECT k.seq, k.kind, k.holder, k.request, k.row, k.deadline, count(DISTINCT (k.page, k.life)) AS pages,
+            min(c.open_seq) AS open_seq,
             arg_min({'page': k.page, 'life': k.life, 'from_seq': k.from_seq}, k.page) AS first_page
         FROM kept AS k
         ANTI JOIN taken_again AS t USING (holder, page, life, seq)
         LEFT JOIN in_flight AS c USING (holder, page, life, seq)
         WHERE c.done_seq IS NULL OR c.done_seq < k.deadline
             OR EXISTS (FROM steps AS s WHERE s.seq > c.done_seq AND coalesce(s.seq < k.until_seq, true))
+            -- A completion that does not come for so many steps may never come.
+            OR c.open_seq IS NOT NULL AND k.until_seq IS NULL
+                AND (SELECT count(*) FROM steps AS s WHERE s.seq > k.deadline) >= 4
         GROUP BY ALL
     ),
     first_broken AS (
@@ -113,7 +125,7 @@ SELECT
     'leaked-page' AS name,
     b.seq,
     'lifetime' AS class,
-    _confidence(false, w.holes) AS confidence,
+    CASE WHEN b.open_seq IS NOT NULL THEN 'suspected' ELSE _confidence(false, w.holes) END AS confidence,
     CASE b.kind
         WHEN 'finish' THEN 'request ' || b.request || ' finished'
         WHEN 'fail' THEN 'request ' || b.request || ' failed'
@@ -124,7 +136,9 @@ SELECT
     END
     || ' at event ' || b.seq || ' and still holds page ' || b.first_page.page || '.' || b.first_page.life
     || CASE WHEN b.pages > 1 THEN ' and ' || (b.pages - 1) || ' more' ELSE '' END
-    || ' at event ' || b.deadline AS sentence,
+    || ' at event ' || b.deadline
+    || coalesce('; a writer without a stream was given it at event ' || b.open_seq || ', and no completion is known', '')
+        AS sentence,
     'page' AS resource_kind,
     b.first_page.page AS resource_id,
     b.first_page.life AS life,
