@@ -29,10 +29,14 @@ class Told:
         """As JSON."""
         return read(self.dump)
 
-    @property
+    @cached_property
     def codes(self) -> list[str]:
-        """Codes of all findings, earliest first."""
-        return [finding["code"] for finding in self.report["findings"]]
+        """Codes of all findings, earliest first: of the report where it was made, for it takes longer."""
+        if "report" in self.__dict__:
+            return [finding["code"] for finding in self.report["findings"]]
+        connection = open_dump(str(self.dump), macros=False).connection
+        found = connection.execute("SELECT code FROM finding ORDER BY finding").fetchall()
+        return [code for (code,) in found]
 
     @property
     def lines(self) -> list[dict[str, Any]]:

@@ -64,8 +64,8 @@ def test_the_planted_run_ends_as_it_says_and_its_first_finding_is_the_cause(run_
     assert (ends == "crash") == (planted.outcome["error"] is not None)
     assert (ends == "failure") == bool(planted.outcome["failed"])
     expected = _finding(name, variant)
-    assert planted.codes[:1] == ([] if expected is None else [expected])
     assert planted.report["verdict"]["code"] == expected
+    assert planted.codes[:1] == ([] if expected is None else [expected])
 
 
 @pytest.mark.parametrize(("name", "variant"), USUAL)
