@@ -18,14 +18,23 @@ from tracert_analysis.report.questions import Row
 EVENTS_MAX = 300_000
 """Checking everything again takes as long as the first time; a report of a long history does without."""
 
+NOT_CHECKED = f"not checked: the history has more than {EVENTS_MAX:,} events"
+
 CHECKED = "rule checked again"
 """What every sentence has that tells of an edited history, and none that says why there is none."""
 
 SCHEMA = "counterfactual"
 
-# Of a finding that lacks order, the place in the code where it does.
+# Of a finding that lacks order, the place in the code where it does; and whether the dump has it, too.
 LEFT = """
-SELECT f.*, early.kernel AS early_kernel,
+SELECT f.*, early.kernel AS early_kernel, NOT EXISTS (
+        FROM main.finding AS b
+        WHERE b.code = f.code AND (
+            b.resource_kind = f.resource_kind AND b.resource_id IS NOT DISTINCT FROM f.resource_id
+            AND b.life IS NOT DISTINCT FROM f.life AND b."row" IS NOT DISTINCT FROM f."row"
+            AND b.generation IS NOT DISTINCT FROM f.generation OR b.launch = f.launch
+        )
+    ) AS fresh,
     coalesce(early.seq < late.seq AND early.stream <> late.stream
         AND late.clock[early.stream + 1] < early.ordinal, false) AS loose
 FROM finding AS f
@@ -43,6 +52,11 @@ class Left(NamedTuple):
         """The one that is still `root`; None where that one is gone."""
         names = ("code", "launch") if root["class"] == "resource" else SAME
         return next((row for row in self.rows if all(row[name] == root[name] for name in names)), None)
+
+    @property
+    def breaks(self) -> bool:
+        """Is a rule broken that was not broken there before?"""
+        return any(row["fresh"] for row in self.rows)
 
     def what(self, before: int) -> str:
         """What the second check found, of so many findings `before`."""
@@ -65,7 +79,9 @@ class Edited(NamedTuple):
     left: Left | None = None
     """What is left with it; None where nothing, or more than one thing, was tried."""
     fails: tuple[str, ...] = ()
-    """Of several repairs that were tried, those that leave the verdict: `clear`, `narrow`."""
+    """Of several repairs that were tried, those that leave the verdict: `clear`, `narrow`, `range`."""
+    helps: tuple[str, ...] = ()
+    """Names of repairs that were tried and leave it not."""
 
 
 def checked_again(
@@ -100,7 +116,7 @@ def checked_again(
         library.create_access(connection)
         if found_out is not None:
             found_out()
-        found = connection.execute(LEFT)
+        found = connection.execute(of_dump(LEFT, own))
         names = [column[0] for column in found.description]
         return Left([dict(zip(names, row, strict=True)) for row in found.fetchall()])
     finally:

@@ -13,7 +13,7 @@ Where no such act repairs anything, that is said.
 from typing import Any, NamedTuple
 
 from tracert_analysis.load import Dump
-from tracert_analysis.report.again import EVENTS_MAX, Edited, checked_again, of_dump, schema
+from tracert_analysis.report.again import EVENTS_MAX, NOT_CHECKED, Edited, checked_again, of_dump, schema
 from tracert_analysis.report.clears import with_right_range
 from tracert_analysis.report.given_away import given_away
 from tracert_analysis.report.given_back import given_back
@@ -268,22 +268,28 @@ NO_CALL = {
 class Repair(NamedTuple):
     """A change of the history, and how it is told of."""
 
+    name: str
     what: str
     statements: tuple[str, ...]
 
 
 WAITED_STAGING = Repair(
-    "a host that waits for the publish before it writes the buffer again", (STAGED, LEARNT, EVENTS)
+    "staging", "a host that waits for the publish before it writes the buffer again", (STAGED, LEARNT, EVENTS)
 )
-WAITED_COPY = Repair("a host that waits for the copy before the page is let go", (COPIED, LEARNT, EVENTS))
+WAITED_COPY = Repair(
+    "copied", "a host that waits for the copy before the page is let go", (COPIED, LEARNT, EVENTS)
+)
 WAITED_STREAMS = Repair(
+    "waited",
     "a host that waits for the stream before it writes pages or has others touch them",
     (ASKED, LEARNT, EVENTS),
 )
 SEEN_DONE = Repair(
-    "a host that waits for the completion before anything else touches the page", (COMPLETED, EVENTS)
+    "seen", "a host that waits for the completion before anything else touches the page", (COMPLETED, EVENTS)
 )
-MOVED_CLEAR = Repair("the clear moved to before the first use of the page", (WIPED, MOVED, LEFT_OUT))
+MOVED_CLEAR = Repair(
+    "before", "the clear moved to before the first use of the page", (WIPED, MOVED, LEFT_OUT)
+)
 
 
 def counterfactual(dump: Dump, root: Row, wrong: WrongRange | None = None) -> Edited:
@@ -292,7 +298,7 @@ def counterfactual(dump: Dump, root: Row, wrong: WrongRange | None = None) -> Ed
     `wrong`: the clear that ran in time over the wrong positions, where one did.
     """
     if root["class"] != "symptom" and dump.evidence.events > EVENTS_MAX:
-        return Edited(f"not checked: the history has more than {EVENTS_MAX:,} events", None)
+        return Edited(NOT_CHECKED, None)
     broken = _count(dump, BROKEN, root)
     if root["code"] in BYTES:
         return _bytes(dump, broken, root, wrong)
@@ -320,7 +326,8 @@ def counterfactual(dump: Dump, root: Row, wrong: WrongRange | None = None) -> Ed
         return given_away(dump, broken, root) or Edited(why, None)
     left = checked_again(dump, repair.statements)
     sentence = f"with {repair.what}, and every rule checked again, {left.what(broken)}"
-    return Edited(sentence, left.same(root) is None, left=left)
+    gone = left.same(root) is None and not (repair is MOVED_CLEAR and left.breaks)
+    return Edited(sentence, gone, left=left, helps=(repair.name,) if gone else ())
 
 
 class Place(NamedTuple):
@@ -420,4 +427,5 @@ def _bytes(dump: Dump, before: int, root: Row, wrong: WrongRange | None) -> Edit
         tried["range"] = ranged.same(root) is None
         sentence = f"{sentence}; {told}"
     fails = tuple(name for name, helps in tried.items() if not helps)
-    return Edited(sentence, any(tried.values()), fails=fails if len(tried) > 1 else ())
+    helps = tuple(name for name, helps in tried.items() if helps)
+    return Edited(sentence, bool(helps), fails=fails if len(tried) > 1 else (), helps=helps)

@@ -57,6 +57,8 @@ class Move(NamedTuple):
     stream: int
     to_stream: int
     sentence: str
+    what: str
+    """How it is told of as tried."""
 
 
 def move(questions: Questions, edge: Edge) -> Move | None:
@@ -74,12 +76,16 @@ def move(questions: Questions, edge: Edge) -> Move | None:
         staying.stream,
         f"enqueue {moved.kernel} on stream {staying.stream_name}, where {staying.kernel} is: "
         "a stream runs its launches in order",
+        f"{moved.kernel} enqueued on stream {staying.stream_name}",
     )
 
 
 def order(edges: tuple[Edge, ...]) -> str:
-    """The calls that add the edges, of which all end at the same act."""
+    """The calls that add the edges; all of them are needed."""
     first = edges[0]
+    if any(edge.later != first.later for edge in edges):
+        calls = "; ".join(f"between {edge.earlier.name} and {edge.later.name}: {edge.call}" for edge in edges)
+        return f"order all {len(edges)}, {calls}"
     if len(edges) > 1:
         calls = "; ".join(f"behind {edge.earlier.name}: {edge.call}" for edge in edges)
         return f"order {first.later.name} after all {len(edges)}, {calls}"

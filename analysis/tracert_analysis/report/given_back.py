@@ -119,7 +119,8 @@ def given_back(dump: Dump, broken: int, root: Row) -> Edited | None:
         else ""
     )
     sentence = f"with {_what(kept, blocks)} and every rule checked again, {left.what(broken)}{told}"
-    return Edited(sentence, left.same(root) is None, left=left)
+    gone = left.same(root) is None
+    return Edited(sentence, gone, left=left, helps=("kept" if blocks is KEPT else "oldest",) if gone else ())
 
 
 def _what(kept: list[Row], blocks: str) -> str:

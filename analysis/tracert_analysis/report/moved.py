@@ -1,7 +1,7 @@
 """What if a kernel's launches were enqueued on another stream? Every rule is checked again with that."""
 
 from tracert_analysis.load import Dump
-from tracert_analysis.report.again import EVENTS_MAX, checked_again
+from tracert_analysis.report.again import EVENTS_MAX, NOT_CHECKED, Edited, checked_again
 from tracert_analysis.report.edges import Move
 from tracert_analysis.report.questions import Row, literal
 
@@ -35,13 +35,16 @@ SELECT e.* REPLACE (coalesce(p.stream, e.stream) AS stream, coalesce(p.ordinal, 
 FROM main.event AS e LEFT JOIN _placed AS p ON e.seq = p.seq"""
 
 
-def helps(dump: Dump, move: Move, before: int, root: Row) -> bool:
-    """Is the verdict gone when the kernel's launches are moved, and nothing else broken of `before` findings?
+def moved(dump: Dump, move: Move, before: int, root: Row) -> Edited:
+    """What is left of so many findings `before` when the kernel's launches are moved.
 
-    False where that can't be asked: the history is too long.
+    It repairs the verdict `root` where that is gone, and nothing is broken that was not.
     """
     if dump.evidence.events > EVENTS_MAX:
-        return False
+        return Edited(NOT_CHECKED, None)
     placed = PLACED.format(kernel=literal(move.kernel), stream=move.stream, to_stream=move.to_stream)
     left = checked_again(dump, (placed, EVENTS))
-    return left.same(root) is None and len(left.rows) < before
+    return Edited(
+        f"with {move.what}, and every rule checked again, {left.what(before)}",
+        left.same(root) is None and not left.breaks,
+    )

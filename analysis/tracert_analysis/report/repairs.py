@@ -19,13 +19,21 @@ CASE = re.compile(r"(Where [^:,]+): (.)")
 
 ONE = "One is enough"
 
-UNREPAIRED = "none is known: what was tried leaves the finding there (see counterfactual)"
+UNREPAIRED = (
+    "none is known: what was tried leaves the finding there, or breaks another rule (see counterfactual)"
+)
+UNCHECKED = "not checked on this history"
 
 TRIED = {
     "clear": re.compile(r"\bclear", re.IGNORECASE),
     "narrow": re.compile(r"leave out what is not valid|read no further than the frontier"),
+    "staging": re.compile(r"let the host wait for it before it writes that buffer", re.IGNORECASE),
+    "copied": re.compile(r"until a fence behind the copy has passed", re.IGNORECASE),
+    "before": re.compile(r"when it is granted and before anything else", re.IGNORECASE),
+    "kept": re.compile(r"give a launch's scratch back", re.IGNORECASE),
+    "oldest": re.compile(r"let the launch wait until one of them has ended", re.IGNORECASE),
 }
-"""What items of pages say that was tried, by its name in `Edited.fails`."""
+"""What items of pages say that was tried, by its name in `Edited`."""
 
 # Clears of granted pages before an event: that of the arena at the start names none.
 CLEARS = """
@@ -52,10 +60,12 @@ def advice(
     uncleared: bool,
     edited: Edited | None = None,
     wider: str = "",
+    waiting: str = "",
 ) -> Advice:
     """A page's advice in the case of this history.
 
-    `repair`: what works here, where the history says it better than the page. `cases`: whether each case
+    `repair`: what works here, where the history says it better than the page; `waiting`: what works beside
+    it, and was not tried. `cases`: whether each case
     that a page tells of is the one at hand; what is not in it is told with its condition. `uncleared`: no
     clear of the bytes in question has been recorded. `wider`: how to repair a clear that ran, and left them.
     What was tried, and leaves the verdict, is no repair.
@@ -71,15 +81,37 @@ def advice(
         fixes = (wider, *fixes)
     if edited is not None and edited.repaired is False:
         fixes = ()
+    untried = _untried(fixes, bool(repair), wider, edited) if edited is not None else set()
+    if fixes and repair and waiting:
+        fixes = (*fixes, waiting)
+        untried.add(waiting)
     seen = tuple(_switched_off(item, config) for item in fitting(page.detection(), cases))
-    how = ONE if repair else page.how()
+    how = (ONE if repair else page.how()) if len(fixes) > 1 else "" if fixes else UNREPAIRED
     return Advice(
-        repair=fixes,
-        how=how if len(fixes) > 1 else "" if fixes else UNREPAIRED,
+        *told_unchecked(fixes, untried, how),
         hardening=tuple(fitting(page.hardening(), cases)),
         detection=seen,
         masks=tuple(fitting(page.masks(), cases)),
     )
+
+
+def told_unchecked(fixes: tuple[str, ...], untried: set[str], how: str) -> tuple[tuple[str, ...], str]:
+    """The repairs and how they belong together, with words about those that were not tried on the history."""
+    if fixes and len(untried) == len(fixes):
+        return fixes, f"{how}, {UNCHECKED}" if how else UNCHECKED.capitalize()
+    return tuple(f"{fix} ({UNCHECKED})" if fix in untried else fix for fix in fixes), how
+
+
+def _untried(fixes: tuple[str, ...], derived: bool, wider: str, edited: Edited) -> set[str]:
+    """Of the repairs those that were not tried on the history; what was derived from it was, as a whole."""
+    if derived:
+        return set() if edited.repaired else set(fixes)
+    helped = [TRIED[name] for name in edited.helps if name in TRIED]
+    return {
+        fix
+        for fix in fixes
+        if not any(tried.search(fix) for tried in helped) and not (fix == wider and "range" in edited.helps)
+    }
 
 
 def fitting(items: list[str], cases: dict[str, bool]) -> list[str]:
@@ -127,15 +159,14 @@ def cleared(questions: Questions, code: str, at: int) -> int | None:
     return int(told.first["clears"]) if told.first else None
 
 
-def missing_edge(edges: tuple[Edge, ...], moved: str, root: Row, page: Page | None) -> tuple[str, ...]:
-    """The derived calls where order is missing, and of a lifetime how to wait with the page; else nothing.
+def missing_edge(edges: tuple[Edge, ...], moved: str) -> tuple[str, ...]:
+    """The derived calls where order is missing; else nothing.
 
     `moved` is another way that was seen to help; empty where none was.
     """
     if not edges:
         return ()
-    ways = (moved, f"or {order(edges)}") if moved else (order(edges),)
-    return ways + (tuple(page.fixes()[:1]) if page and root["class"] == "lifetime" else ())
+    return (moved, f"or {order(edges)}") if moved else (order(edges),)
 
 
 def _in_force(code: str, fix: str, config: dict[str, Any], uncleared: bool) -> str:

@@ -13,7 +13,7 @@ from tracert_analysis.report.counterfactual import are_mixed, counterfactual
 from tracert_analysis.report.edges import missing_edge, move
 from tracert_analysis.report.facts import Edge, Resource
 from tracert_analysis.report.findings import beside, resource, story, unexplained
-from tracert_analysis.report.moved import helps
+from tracert_analysis.report.moved import moved
 from tracert_analysis.report.options import bearing
 from tracert_analysis.report.questions import Questions, Row
 from tracert_analysis.report.report import Confidence, Repetition, Verdict
@@ -75,7 +75,8 @@ def verdict(
     if edited.repaired and edited.left is not None:
         scene.causes.absorb(edited.left.rows)
     edges = _edges(questions, acts, scene, edited)
-    advice = _advice(advised, edges, around, config, edited, _moved(questions, dump, root, edges))
+    way = _moved(questions, dump, root, edges)
+    advice = _advice(advised, edges, around, config, edited, way.fix)
     symptoms = sorted({row["code"] for row in rows if row["class"] == "symptom"})
     return Verdict(
         code=root["code"],
@@ -95,7 +96,7 @@ def verdict(
         fix_how=advice.how,
         hardening=advice.hardening,
         detection=advice.detection,
-        counterfactual=edited.sentence,
+        counterfactual=edited.sentence + way.told,
         uncounted=tuple(symptoms) if CHECKED in edited.sentence else None,
         masks=advice.masks,
         # No option bears on what was not computed, on who has a row, or on bytes of two kinds.
@@ -135,13 +136,21 @@ def _edges(questions: Questions, acts: Acts, scene: Scene, edited: Edited) -> tu
     return (scene.root_edge, *filter(None, (missing_edge(questions, *pair) for pair in pairs)))
 
 
-def _moved(questions: Questions, dump: Dump, root: Row, edges: tuple[Edge, ...]) -> str:
-    """Of a lack of one edge another way to repair it: one that helps, as the history with it shows."""
-    if len(edges) != 1:
-        return ""
+class Way(NamedTuple):
+    """Another way to repair a lack of order, and what came of it; both empty where none helps."""
+
+    fix: str = ""
+    told: str = ""
+
+
+def _moved(questions: Questions, dump: Dump, root: Row, edges: tuple[Edge, ...]) -> Way:
+    """Of a lack of one edge: to enqueue one launch where the other is, if a history with that is in order."""
+    way = move(questions, edges[0]) if len(edges) == 1 else None
+    if way is None:
+        return Way()
     broken = int(dump.connection.execute(BROKEN).fetchall()[0][0])
-    way = move(questions, edges[0])
-    return way.sentence if way is not None and helps(dump, way, broken, root) else ""
+    edited = moved(dump, way, broken, root)
+    return Way(way.sentence, f"; {edited.sentence}") if edited.repaired else Way()
 
 
 def _advice(
@@ -156,15 +165,17 @@ def _advice(
     if around.left_out is not None:
         fixes = around.left_out.fixes()
         both = "The first is this place, the second every place of the kind" if len(fixes) > 1 else ""
-        return repairs.Advice(fixes, both, masks=MASKS)
+        untried = set() if edited.repaired else set(fixes)
+        return repairs.Advice(*repairs.told_unchecked(fixes, untried, both), masks=MASKS)
     page = explained().get(root["code"])
     if page is None:
         return repairs.Advice()
-    here = around.handed or repairs.missing_edge(edges, moved, root, page)
+    here = around.handed or repairs.missing_edge(edges, moved)
+    waiting = "" if around.handed or not edges or root["class"] != "lifetime" else page.fixes()[0]
     wrong = around.wrong_range
     if wrong is not None and wrong.reaches:
         here = (wrong.fix(),)
     cases = repairs.cases(root, around.workspace, around.content, around.left_out is not None)
     uncleared = around.content is not None and around.content.clears == 0
     left = wrong.fix() if wrong is not None and "range" not in edited.fails else ""
-    return repairs.advice(page, here, cases, config, uncleared, edited, left)
+    return repairs.advice(page, here, cases, config, uncleared, edited, left, waiting)
