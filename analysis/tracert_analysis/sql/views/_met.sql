@@ -83,6 +83,9 @@ SELECT
     EXISTS (
         FROM seen AS s
         WHERE s.seq > r.seq AND coalesce(s.seq < c.clear_seq, true)
-            AND (s.launch = r.launch OR s.request = r.request OR r.request IS NULL AND s.step = r.step)
+            AND (
+                s.launch = r.launch AND coalesce(s.request = r.request, true)
+                OR s.request = r.request OR r.request IS NULL AND s.step = r.step
+            )
     ) AS observed
 FROM reader AS r LEFT JOIN cleared AS c USING (kind, page, life, seq);
