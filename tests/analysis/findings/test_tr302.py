@@ -65,6 +65,21 @@ def test_what_was_cleared_or_written_or_not_loaded_is_sound(
     assert [] == told(history)
 
 
+def test_a_clear_that_left_a_position_is_told(history: History, told: Read) -> None:
+    """It ran for this life, and began one position late."""
+    pages = history.alloc([9], "request:2")
+    clear = history.clear(COMPUTE, [[9, 1, 3, 4]])
+    history.acquire(0, 1, 2)
+    history.publish(COMPUTE, 0, 1, pages)
+    history.forward(COMPUTE, use(0, 1, 0, 2, covers="page"))
+    (finding,) = told(history)
+    assert finding["sentence"].endswith(
+        f"covers position 2 of page 9.1 of request 2, which nothing has written or cleared since the device "
+        f"started; launch {clear.launch} (clear_pages) on compute cleared position 3 of page 9.1 and left "
+        "position 2"
+    )
+
+
 def test_a_gap_between_two_steps(history: History, told: Read) -> None:
     """The second step starts a position too far: the one between was never written, and is valid."""
     tail(history, 9, 2, "valid")

@@ -15,7 +15,8 @@ SELECT
                     _launch_named(z.launch, z.kernel, zn.name), 'a clear'
                 ) WHEN 'untold' THEN 'what is there is from before the history, and not of this life'
                 ELSE 'nothing has written or cleared them since the device started' END
-        WHEN m.via_seq IS NULL THEN ', which nothing has written or cleared since the device started'
+        WHEN m.via_seq IS NULL
+            THEN ', which nothing has written or cleared since the device started' || coalesce('; ' || r.told, '')
         WHEN o.slot IS NOT NULL
             THEN ', which ' || _launch_named(v.launch, v.kernel, n.name) || ' loaded from slot ' || o.slot
                 || ' of the host tier, to which nothing had been offloaded'
@@ -40,5 +41,7 @@ LEFT JOIN _act AS z ON m.origin_seq = z.seq
 LEFT JOIN _stream AS zn ON z.stream = zn.stream
 LEFT JOIN _moved AS o
     ON m.via_seq = o.seq AND m.page = o.page AND m.life = o.life AND o.slot IS NOT NULL AND o.source_seq IS NULL
+LEFT JOIN _spared AS r
+    ON m.kind = r.kind AND m.page = r.page AND m.life = r.life AND m.seq = r.seq AND m.first = r.first
 CROSS JOIN _window AS w
 WHERE m.kind IN ('unwritten', 'blank', 'untold')
