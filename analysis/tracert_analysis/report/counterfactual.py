@@ -186,6 +186,20 @@ SELECT m.page, m.life, m.clear_seq, (
 ) AS first_seq
 FROM main._met AS m WHERE m.kind = 'wiped'"""
 
+# All clears by the same code that come behind the first use of their page, whether or not that shows.
+LATE = """
+CREATE TABLE _wiped AS
+SELECT c.page, c.life, c.seq AS clear_seq, min(s.first_seq) AS first_seq
+FROM (
+    SELECT e.seq, unnest(e.target)[1] AS page, unnest(e.target)[2] AS life FROM main.event AS e
+    JOIN main.launch AS l ON e.seq = l.seq
+    WHERE e.kind = 'clear' AND EXISTS (
+        FROM main._met AS m JOIN main.launch AS k ON m.clear_seq = k.seq
+        WHERE m.kind = 'wiped' AND k.kernel = l.kernel AND k.stream = l.stream
+    )
+) AS c JOIN main._span AS s ON c.page = s.page AND c.life = s.life
+GROUP BY c.page, c.life, c.seq HAVING min(s.first_seq) < c.seq"""
+
 MOVED = """
 CREATE TABLE _added AS FROM main.event LIMIT 0;
 INSERT INTO _added BY NAME
@@ -290,6 +304,9 @@ SEEN_DONE = Repair(
 MOVED_CLEAR = Repair(
     "before", "the clear moved to before the first use of the page", (WIPED, MOVED, LEFT_OUT)
 )
+MOVED_CLEARS = Repair(
+    "before", "every clear by this code moved to before the first use of its page", (LATE, MOVED, LEFT_OUT)
+)
 
 
 def counterfactual(dump: Dump, root: Row, wrong: WrongRange | None = None) -> Edited:
@@ -325,8 +342,10 @@ def counterfactual(dump: Dump, root: Row, wrong: WrongRange | None = None) -> Ed
         why = NO_CALL.get(root["code"], NO_CALL[root["class"]])
         return given_away(dump, broken, root) or Edited(why, None)
     left = checked_again(dump, repair.statements)
+    if repair is MOVED_CLEAR and left.breaks:
+        repair, left = MOVED_CLEARS, checked_again(dump, MOVED_CLEARS.statements)
     sentence = f"with {repair.what}, and every rule checked again, {left.what(broken)}"
-    gone = left.same(root) is None and not (repair is MOVED_CLEAR and left.breaks)
+    gone = left.same(root) is None and not (repair is MOVED_CLEARS and left.breaks)
     return Edited(sentence, gone, left=left, helps=(repair.name,) if gone else ())
 
 

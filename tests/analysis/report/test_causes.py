@@ -111,14 +111,27 @@ def test_a_clear_that_comes_too_late_is_the_cause_of_what_was_met_before(tmp_pat
     (page,) = arrive(history, 11, [5])
     history.acquire(3, 2, 11)
     history.publish(COMPUTE, 3, 2, [page])
-    met = history.forward(COMPUTE, use(3, 2, 0, 1, covers="page"), step=2)
+    met = history.forward(COMPUTE, use(3, 2, 0, 2, covers="page"), step=2)
     late = history.clear(COMPUTE, [[*page, 0, 4]])
-    history.forward(COMPUTE, use(3, 2, 1, 2, covers="page"), step=3)
+    history.forward(COMPUTE, reads=[[*page, 0, 1]], step=3)
+    history.sync()
+    history.give_back([page], "request:11")
+    history.release(3, 2, 11)
+    (page,) = arrive(history, 12, [5])
+    history.acquire(3, 3, 12)
+    history.publish(COMPUTE, 3, 3, [page])
+    history.forward(COMPUTE, use(3, 3, 0, 1, covers="page"), step=4)
+    history.clear(COMPUTE, [[*page, 0, 4]])
     made = build(history.read(tmp_path))
     assert [("TR104", late.seq, None), ("TR301", met.seq, "the clear of its page came behind it")] == [
         (item.code, item.seq, item.follows) for item in made.findings
     ]
-    assert (made.verdict.counterfactual or "").endswith("all 2 findings are gone")
+    # To move only the clear that wiped something lets request 12 find what that would have left.
+    assert made.verdict.counterfactual == (
+        "with every clear by this code moved to before the first use of its page, and every rule checked "
+        "again, all 2 findings are gone"
+    )
+    assert "when it is granted and before anything else" in made.verdict.fix[0]
 
 
 def test_what_the_verdict_s_repair_mends_has_its_cause(tmp_path: Path) -> None:
