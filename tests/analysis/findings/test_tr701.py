@@ -72,10 +72,26 @@ def test_a_block_given_back_too_late(ring: Ring, told: Read) -> None:
     """A step later is a step too late, and the finding says when it was."""
     first = ring.launch((0, 200))
     settled = ring.settle(first)
+    second = ring.launch((200, 200))
     freed = ring.free(first, 0, 200)
+    ring.settle(second)
+    ring.free(second, 200, 200)
     (finding,) = told(ring.history)
     assert ("TR701", settled) == (finding["code"], finding["seq"])
     assert finding["sentence"].endswith(f", and the block was given back only at event {freed}")
+
+
+def test_a_block_given_back_behind_the_commit_is_sound(ring: Ring, told: Read) -> None:
+    """The host settles a step act by act, with the next one in flight, and goes on then."""
+    first = ring.launch((0, 200))
+    second = ring.launch((200, 200))
+    ring.settle(first)
+    ring.free(first, 0, 200)
+    third = ring.launch((0, 200))
+    ring.settle(second)
+    ring.free(second, 200, 200)
+    ring.settle(third)
+    assert [] == told(ring.history)
 
 
 def test_a_launch_without_room(ring: Ring, told: Read) -> None:
@@ -131,3 +147,12 @@ def test_a_history_that_ends_in_the_launch(ring: Ring, told: Read) -> None:
     ring.history.header["reason"] = "exit"
     ring.history.event("finish", request=7, row=0, reason="stop")
     assert [launched.launch] == [finding["launch"] for finding in told(ring.history)]
+
+
+def test_the_end_of_a_file_that_was_cut_short_is_none(ring: Ring, told: Read) -> None:
+    """The engine ended in order, and gave the block back behind the last line that is left."""
+    launched = ring.launch((0, 100))
+    ring.free(launched, 0, 100)
+    ring.history.header["reason"] = "exit"
+    del ring.history.events[-1]
+    assert [] == told(ring.history)

@@ -27,18 +27,33 @@ WITH
         LEFT JOIN blocks AS b ON b.alloc_seq < s.seq AND (b.free_seq IS NULL OR b.free_seq > s.seq)
         GROUP BY s.seq
     ),
-    -- The host settles a step, or a later one, only when it has learnt that the step's launches ended.
+    -- The host settles a step, or a later one, only when it has learnt that the step's launches ended; what it gives
+    -- back then is given back before it launches a later step.
     settled AS (
         SELECT e.seq, l.step FROM _told_step AS e JOIN launch AS l ON e.transaction = l.launch
         WHERE e.kind = 'transaction' AND e.op = 'commit' AND l.step IS NOT NULL
-        UNION ALL
-        SELECT w.last_seq, 9223372036854775807 FROM header AS h, _window AS w
-        WHERE h.reason = 'exit' AND coalesce(json_type(h.error) <> 'OBJECT', true)
+    ),
+    over AS (
+        SELECT b.launch, b.offset, b.alloc_seq, min(s.seq) AS settled_seq
+        FROM blocks AS b JOIN settled AS s ON s.seq > b.seq AND s.step >= b.step
+        GROUP BY ALL HAVING any_value(b.free_seq) IS NULL OR any_value(b.free_seq) > min(s.seq)
     ),
     outlived AS (
-        SELECT b.*, min(s.seq) AS settled_seq
-        FROM blocks AS b JOIN settled AS s ON s.seq > b.seq AND s.step >= b.step
-        GROUP BY ALL HAVING b.free_seq IS NULL OR b.free_seq > min(s.seq)
+        SELECT b.*, o.settled_seq
+        FROM over AS o JOIN blocks AS b USING (launch, "offset", alloc_seq)
+        WHERE EXISTS (
+            FROM launch AS l
+            WHERE l.seq > o.settled_seq AND l.step > b.step AND coalesce(l.seq < b.free_seq, true)
+        )
+        UNION ALL
+        -- An orderly end gives all back; but the file may have been cut short of it.
+        SELECT b.*, w.last_seq
+        FROM blocks AS b, header AS h, _window AS w
+        WHERE b.free_seq IS NULL AND h.reason = 'exit' AND coalesce(json_type(h.error) <> 'OBJECT', true)
+            AND coalesce(TRY_CAST(h.ring ->> 'last_seq' AS UBIGINT) <= w.last_seq, true)
+    ),
+    first_outlived AS (
+        FROM outlived QUALIFY row_number() OVER (PARTITION BY launch, "offset", alloc_seq ORDER BY settled_seq) = 1
     ),
     broken AS (
         SELECT
@@ -52,7 +67,7 @@ WITH
                     THEN ', and the block was not given back by then, nor by the last event, ' || z.last_seq
                 ELSE ', and the block was given back only at event ' || o.free_seq
             END AS sentence
-        FROM outlived AS o JOIN _stream AS n USING (stream), _window AS z
+        FROM first_outlived AS o JOIN _stream AS n USING (stream), _window AS z
         UNION ALL
         SELECT
             s.seq, true, s.launch, s.stream, b.oldest.launch, b.oldest.stream, b.oldest.seq, b.oldest.offset,
