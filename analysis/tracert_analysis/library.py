@@ -326,7 +326,7 @@ def _find(connection: duckdb.DuckDBPyConnection, codes: list[str]) -> None:
         INSERT INTO finding BY NAME
         SELECT *, row_number() OVER (
             ORDER BY seq, list_position($classes, class), list_contains($precise, code) DESC, code,
-                resource_id, life, row, generation
+                resource_id, life, row, generation, other_seq, sentence
         ) AS finding
         FROM ({found}) ORDER BY finding
         """,
