@@ -75,8 +75,8 @@ def build(dump: Dump, page: int | None = None) -> Report:
     pages = PAGES_MAX if kv_pages is None else kv_pages
     if page is not None and not 0 <= page < pages:
         raise NoSuchPage(f"there is no page {page}: the pool has pages 0 to {pages - 1}")
-    rows, query, every = findings(questions)
-    seen = scene(questions, acts, dump, rows, every)
+    rows, query, total = findings(questions)
+    seen = scene(questions, acts, dump, rows)
     # The verdict first, then all others by event.
     rows.sort(key=lambda row: row is not seen.root)
     access = _access(questions, acts, seen)
@@ -85,6 +85,8 @@ def build(dump: Dump, page: int | None = None) -> Report:
     page_stories = _page_stories(questions, acts, seen, row_stories, dump, page, kv_pages)
     suspect = seen.shown.row["row"] if seen.shown else None
     code = seen.root["code"] if seen.root else None
+    keeper = bool(seen.shown and seen.root and kept_room(seen.shown.row, seen.root))
+    beside = seen.shown.row if seen.shown and seen.root and seen.shown.row["code"] == code else seen.root
     whole = _whole(questions)
     left_out = uncomputed(questions, acts, seen.shown.row if seen.shown else None, seen.act)
     handed = given_away.fixes(questions, seen.root) if seen.root else ()
@@ -120,15 +122,16 @@ def build(dump: Dump, page: int | None = None) -> Report:
         ),
         findings=_findings(seen, rows),
         moment=seen.at,
-        what_was_new=novelties(questions, seen.act),
+        # Of scratch that was kept: what was new about the launch that kept it, not about who lacks it.
+        what_was_new=novelties(questions, seen.root_act if keeper else seen.act),
         in_flight=streams(questions, acts),
         names=names(questions, row_stories, page_stories),
-        evidence=_evidence(dump, whole, counts, counts_query, len(every) - len(rows), questions.unanswered),
+        evidence=_evidence(dump, whole, counts, counts_query, total - len(rows), questions.unanswered),
         reproduce=reproduce(config),
         surroundings=surroundings(
             questions, acts, seen.act, seen.other, seen.edge, _left_by(seen, row_stories)
         ),
-        contrast=contrasts(questions, acts, code, small=dump.evidence.events <= EVENTS_MAX, whole=whole),
+        contrast=contrasts(questions, acts, beside, small=dump.evidence.events <= EVENTS_MAX, whole=whole),
         guard=guard_story(questions, acts, seen.shown.row if seen.shown else None, seen.act),
         queries=tuple(questions.asked),
     )
@@ -326,7 +329,7 @@ def _evidence(
         unknown.append("the dump's checksum is not that of its lines: some of it was changed or damaged")
     unknown += [f"not answered: {question}" for question in unanswered]
     if cut:
-        unknown.append(f"{cut} later findings are left out of this report; the view finding has all")
+        unknown.append(f"{cut:,} findings are left out of this report; the view finding has all")
     return Evidence(
         events=found.events,
         lost=found.lost,

@@ -4,8 +4,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from tracert_analysis.report.acts import Acts
-from tracert_analysis.report.questions import Questions, Row
+from tracert_analysis.report.ends import ends
+from tracert_analysis.report.questions import Questions, Row, Told
 from tracert_analysis.report.stories import Contrast
+from tracert_analysis.report.suspects import suspects
 
 PUBLISHES = """
 WITH followed AS (
@@ -17,6 +19,18 @@ SELECT p.stream, p.kernel, count(*) AS published, count(f.launch) AS followed,
     count(*) FILTER (f.launch IS NOT NULL AND l.seq IS NOT NULL) AS unordered
 FROM launch p LEFT JOIN followed f USING (launch) LEFT JOIN loose l ON l.seq = p.seq
 WHERE p.kind = 'publish' GROUP BY ALL ORDER BY unordered, p.stream, p.kernel"""
+
+# Which publish of its tenancy each is: what is the same in all that lack order, and in no other, is the path.
+PLACES = """
+WITH loose AS (SELECT DISTINCT early_seq AS seq FROM _unordered_publish WHERE reason = 'publish'),
+placed AS (
+    SELECT p.seq, l.seq IS NOT NULL AS loose,
+        row_number() OVER (PARTITION BY p."row", p.generation ORDER BY p.seq) AS place
+    FROM launch p LEFT JOIN loose l USING (seq) WHERE p.kind = 'publish'
+)
+SELECT count(*) FILTER (loose) AS loose, count(*) FILTER (loose AND place = 1) AS loose_first,
+    count(*) FILTER (NOT loose) AS other, count(*) FILTER (NOT loose AND place = 1) AS other_first
+FROM placed"""
 
 # Who of the two came first: a launch that ran while the publish waited, or found what had not been published.
 RACES = """
@@ -57,22 +71,25 @@ FROM (
 
 
 def contrasts(
-    questions: Questions, acts: Acts, code: str | None, *, small: bool, whole: bool
+    questions: Questions, acts: Acts, row: Row | None, *, small: bool, whole: bool
 ) -> tuple[Contrast, ...]:
-    """What is told beside a verdict.
+    """What is told beside a verdict of which `row` is the finding that the report tells of.
 
     `small` tells whether bytes can be followed in all of the history, `whole` whether it has its begin.
     """
-    found: Iterator[Contrast] = iter(())
+    code = row["code"] if row is not None else None
+    found: list[Contrast] = []
     if code == "TR102":
-        found = _publishes(questions, acts)
+        found += _publishes(questions, acts, whole)
     elif code == "TR301" and small:
-        found = _lives(questions)
+        found += _lives(questions)
+    if row is not None and small:
+        found += [*ends(questions, acts, row), *suspects(questions, row)]
     where = "" if whole else "in the recorded window: "
     return tuple(replace(item, text=f"{where}{item.text}") for item in found)
 
 
-def _publishes(questions: Questions, acts: Acts) -> Iterator[Contrast]:
+def _publishes(questions: Questions, acts: Acts, whole_history: bool) -> Iterator[Contrast]:
     told = questions.ask("publishes that launches follow, and how many of them are ordered", PUBLISHES)
     for row in told.rows:
         whole, loose = row["followed"], row["unordered"]
@@ -85,10 +102,45 @@ def _publishes(questions: Questions, acts: Acts) -> Iterator[Contrast]:
             name = f"publishes by {row['kernel']} on {acts.stream_name(row['stream'])}"
             text = f"{name}: {row['published']}, of which launches follow {whole}: {how}"
             yield Contrast(text, whole, whole - loose, told.query)
+    yield from _pattern(told, acts)
     raced = questions.ask("who came first where nothing orders them", RACES)
     found = raced.first
     if found is not None and found["races"]:
         yield Contrast(_races(found), found["races"], None, raced.query)
+    if whole_history:
+        yield from _places(questions)
+
+
+def _pattern(told: Told, acts: Acts) -> Iterator[Contrast]:
+    """The way that some launches of the same kernel went on another stream, where it was right every time."""
+    broken = {row["kernel"] for row in told.rows if row["unordered"]}
+    for row in told.rows:
+        times = row["followed"]
+        if times and not row["unordered"] and row["kernel"] in broken:
+            text = (
+                f"the right pattern is there: {row['kernel']} on {acts.stream_name(row['stream'])}, and what "
+            )
+            text += f"orders it before who follows, {times} of {times} times"
+            yield Contrast(text, times, times, told.query)
+
+
+def _places(questions: Questions) -> Iterator[Contrast]:
+    """What all publishes without order have in common against the others, of their place in a tenancy."""
+    told = questions.ask("which publish of its row's generation each is", PLACES)
+    row = told.first
+    if row is None or not row["loose"] or not row["other"]:
+        return
+    loose, first, other, theirs = (row[name] for name in ("loose", "loose_first", "other", "other_first"))
+    if first == loose and theirs < other:
+        alike = "the first of its row's generation" if loose == 1 else "the first of their row's generation"
+        rest = f"{theirs or 'none'} of the {other} others {'are' if theirs > 1 else 'is'}"
+    elif first == 0 and theirs == other:
+        alike = "behind the first of a generation"
+        rest = f"the {other} others are the first of theirs"
+    else:
+        return
+    which = f"all {loose} publishes without order are" if loose > 1 else "the one publish without order is"
+    yield Contrast(f"{which} {alike}; {rest}", loose, None, told.query, "in common")
 
 
 def _races(found: Row) -> str:

@@ -37,6 +37,8 @@ class Contrast:
     of: int
     right: int | None
     query: int
+    label: str = "the others"
+    """What it tells of: the others, how the life in question ended (its end), whose answers are suspect."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -338,6 +340,20 @@ class Scratch:
 
 
 @dataclass(frozen=True, slots=True)
+class KeptBlocks:
+    """Of a launch that ended and kept scratch: its blocks in the order in which it took them."""
+
+    launch: int
+    blocks: tuple[tuple[int, int, int | None], ...]
+    """Bytes, offset, and the event that gave it back, if one did."""
+    alike: int
+    """Other launches of its kernel that took as many blocks and had ended."""
+    whole: int
+    """Of these, those that gave back all."""
+    query: int
+
+
+@dataclass(frozen=True, slots=True)
 class WorkspaceStory:
     """The execution workspace when `launch` was enqueued, in bytes; `room` is the largest piece free then."""
 
@@ -354,6 +370,8 @@ class WorkspaceStory:
     """Offset at which the largest room begins; None where the live blocks don't tell."""
     scratch: tuple[Scratch, ...] = ()
     """Of every launch that planned or took any, in order."""
+    kept: KeptBlocks | None = None
+    """Of the first launch that ended and kept some; None where none did."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from tracert_analysis.report.acquittals import ORDER_CODES, OWNER_CODES, apart
 from tracert_analysis.report.facts import Act, Resource
 from tracert_analysis.report.questions import Questions, Row
 from tracert_analysis.report.report import Acquittal
-from tracert_analysis.report.stories import LiveBlock, Scratch, WorkspaceStory
+from tracert_analysis.report.stories import KeptBlocks, LiveBlock, Scratch, WorkspaceStory
 
 CODE = "TR701"
 
@@ -52,6 +52,14 @@ LEFT JOIN (
     FROM workspace GROUP BY launch
 ) AS b ON b.launch = l.launch
 WHERE p.launch IS NOT NULL OR b.launch IS NOT NULL ORDER BY l.launch"""
+
+# The blocks of each launch of that one's kernel that had ended.
+KEPT = """
+SELECT w.launch, w.bytes, w."offset", w.free_seq FROM workspace w JOIN launch l USING (launch)
+WHERE l.state = 'finished' AND l.kernel IS NOT DISTINCT FROM (
+    SELECT any_value(kernel) FROM launch WHERE launch = $launch
+)
+ORDER BY w.launch, w.alloc_seq"""
 
 PAGES = f"""
 SELECT count(*) AS checked, count(*) FILTER (life = 1) AS first_lives, count(*) FILTER (written) AS written
@@ -114,9 +122,26 @@ def workspace_story(
         room_at=_room_at(blocks, capacity, room),
         live=blocks,
         scratch=tuple(Scratch(**row) for row in scratch.rows),
+        kept=_kept(questions, scratch.rows),
         mask=_mask(fitted, blocks),
         queries=(told.query, plan.query, query, scratch.query),
     )
+
+
+def _kept(questions: Questions, scratch: list[Row]) -> KeptBlocks | None:
+    """The blocks of the first launch that had ended and kept scratch, against those of its kernel."""
+    keepers = [row["launch"] for row in scratch if row["state"] == "finished" and row["kept"]]
+    if not keepers:
+        return None
+    keeper = keepers[0]
+    told = questions.ask(f"the blocks of launches of the kernel of launch {keeper}", KEPT, launch=keeper)
+    taken: dict[int, list[tuple[int, int, int | None]]] = {}
+    for row in told.rows:
+        taken.setdefault(row["launch"], []).append((row["bytes"], row["offset"], row["free_seq"]))
+    own = taken.pop(keeper, [])
+    alike = [blocks for blocks in taken.values() if len(blocks) == len(own)]
+    whole = [blocks for blocks in alike if all(freed is not None for _, _, freed in blocks)]
+    return KeptBlocks(keeper, tuple(own), len(alike), len(whole), told.query)
 
 
 def _room_at(live: tuple[LiveBlock, ...], capacity: int | None, room: int | None) -> int | None:

@@ -16,13 +16,22 @@ from tests.analysis.report.test_bytes_story import COMPUTE, begun
 def test_publishes_are_told_by_their_stream() -> None:
     """Those on transfer are ordered, the one on legacy is not; who ran first is not known."""
     made = told(unordered_publish)
-    assert [(found.of, found.right) for found in made.contrast] == [(2, 2), (1, 0), (1, None)]
+    assert [(found.of, found.right) for found in made.contrast] == [
+        (2, 2),
+        (1, 0),
+        (2, 2),
+        (1, None),
+        (1, None),
+    ]
     assert [found.text.split(":")[0] for found in made.contrast[:2]] == [
         "publishes by copy_row on transfer",
         "publishes by copy_row on legacy",
     ]
     assert made.contrast[0].text.endswith("all are ordered before who follows them")
-    assert "in 1 the history does not tell which of the two ran first" in made.contrast[2].text
+    assert "in 1 the history does not tell which of the two ran first" in made.contrast[3].text
+    # The others, too, are the first of their generation: that is nothing that the one has alone.
+    assert "in common" not in [found.label for found in made.contrast]
+    assert made.contrast[2].text.startswith("the right pattern is there: copy_row on transfer, ")
     assert as_json(made)["contrast"][1]["right"] == 0
     assert "the others" in render(made)
     assert told(sound).contrast == ()
@@ -47,7 +56,8 @@ def test_lives_are_told_by_what_the_page_held_before(tmp_path: Path) -> None:
     reused(history)
     made = build(history.read(tmp_path))
     assert made.verdict.code == "TR301"
-    assert [(found.of, found.right) for found in made.contrast] == [(1, 1), (1, 0)]
+    lives = [found for found in made.contrast if found.label == "the others"]
+    assert [(found.of, found.right) for found in lives] == [(1, 1), (1, 0)]
     assert "held state rows in the life before: 1, of which none was cleared first" in made.contrast[1].text
     assert made.contrast[1].text.endswith("stale bytes were met in 1")
     assert "stale" not in made.contrast[0].text
@@ -66,6 +76,7 @@ def test_a_clear_that_leaves_stale_positions_is_counted_apart(tmp_path: Path) ->
         history.publish(COMPUTE, 0, request, after)
         history.forward(COMPUTE, use(0, request, 0, 2, covers="page"))
         history.release(0, request, request + 1)
-    (found,) = build(history.read(tmp_path)).contrast
+    found, suspect = build(history.read(tmp_path)).contrast
+    assert suspect.text.startswith("request")
     assert (found.of, found.right) == (2, 1)
     assert found.text.endswith("2, of which 1 were cleared first, 1 only in part; stale bytes were met in 1")

@@ -53,10 +53,24 @@ def test_what_is_live_and_whose_it_is(starved: Dump) -> None:
         "launch had finished by the end; not given back in the recorded window"
     ) in text
     assert (
-        "of 1 launches of forward that took scratch and had ended, 0 gave back all of it; launch 3 did not"
+        "of 1 launch of forward that took scratch and had ended, 0 gave back all of it; launch 3 did not"
         in text
     )
     assert (told["verdict"]["code"], told["verdict"]["confidence"]) == ("TR701", "observed")
+
+
+def test_it_is_told_which_of_its_blocks_a_launch_kept(starved: Dump) -> None:
+    """In the order in which it took them; and what was new about it, not about the launch that lacks room."""
+    report = build(starved)
+    assert report.workspace is not None
+    kept = report.workspace.kept
+    assert kept is not None
+    assert (3, 0, 0) == (kept.launch, kept.alike, kept.whole)
+    assert [(200, 0, False), (100, 200, True)] == [
+        (nbytes, offset, freed is None) for nbytes, offset, freed in kept.blocks
+    ]
+    assert "took, in this order: 200 bytes at 0 (given back at seq " in " ".join(render(report).split())
+    assert not [item for item in report.what_was_new if item.of]
 
 
 def test_the_mask_is_named_as_one(starved: Dump) -> None:

@@ -14,13 +14,15 @@ def access(report: Report) -> Section:
     doubtful = any(row.leftovers for row in report.rows)
     whole = report.evidence.whole
     facts = tuple(_access(report.access, doubtful, whole)) if report.access is not None else ()
-    return Section("access", title, (Facts(facts), *_around(report, facts), Facts(tuple(_others(report)))))
+    others = Facts(tuple(_others(report)) if facts else ())
+    return Section("access", title, (Facts(facts), *_around(report, facts), others))
 
 
 def host(report: Report) -> Section:
     """What the host did, where no launch breaks the rule, and which launch it concerns."""
     facts = tuple(_host(report.host)) if report.host is not None else ()
-    return Section("host", "WHAT THE HOST DID", (Facts(facts), *_around(report, facts)))
+    others = Facts(tuple(_others(report)) if facts else ())
+    return Section("host", "WHAT THE HOST DID", (Facts(facts), *_around(report, facts), others))
 
 
 def _access(found: Access, doubtful: bool, whole: bool) -> Iterator[Fact]:
@@ -45,8 +47,10 @@ def _access(found: Access, doubtful: bool, whole: bool) -> Iterator[Fact]:
 
 def _others(report: Report) -> Iterator[Fact]:
     """How others of the same kind fared."""
-    for number, found in enumerate(report.contrast):
-        yield Fact("" if number else "the others", found.text, (found.query,))
+    before = ""
+    for found in report.contrast:
+        yield Fact(found.label if found.label != before else "", found.text, (found.query,))
+        before = found.label
 
 
 def _host(found: HostAct) -> Iterator[Fact]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from tracert_analysis.report.causes import REPEATED, SAME_ORDER
 from tracert_analysis.report.document import Fact, Facts, Section
 from tracert_analysis.report.phrases import LISTED
-from tracert_analysis.report.report import Finding, Novelty, Report
+from tracert_analysis.report.report import Act, Finding, Novelty, Report
 
 TRAITS, SETS = 4, 2
 """So many traits, and sets of traits, are printed; JSON has them all."""
@@ -17,7 +17,19 @@ def novelties(report: Report) -> Section:
     What is new at some time whatever happens is left to the query.
     """
     rows = tuple(_new(report)) if report.what_was_new else ()
-    return Section("new", "WHAT WAS NEW ABOUT THIS LAUNCH", (Facts(rows),), folded=True)
+    act, shown = _about(report), report.access.act if report.access is not None else None
+    which = "THIS LAUNCH"
+    if act is not None and shown is not None and act.launch != shown.launch:
+        which = f"LAUNCH {act.launch}, WHICH KEPT THE BLOCK"
+    return Section("new", f"WHAT WAS NEW ABOUT {which}", (Facts(rows),), folded=True)
+
+
+def _about(report: Report) -> Act | None:
+    """The launch that it is told of: of scratch that was kept the one that kept it."""
+    again = report.verdict.repetition
+    if again is not None and again.consequence:
+        return report.verdict.act
+    return report.access.act if report.access is not None else None
 
 
 def _new(report: Report) -> Iterator[Fact]:
@@ -30,7 +42,7 @@ def _new(report: Report) -> Iterator[Fact]:
     for item in sets[:SETS]:
         one = " and ".join(map(str, item.alone))
         yield Fact(_count(item), f"together: {item.value} (alone {one} of {item.of} had it)", (item.query,))
-    act = report.access.act if report.access is not None else None
+    act = _about(report)
     left = len(report.what_was_new) - len(traits[:TRAITS]) - len(sets[:SETS])
     if left and act is not None:
         query = report.what_was_new[0].query

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 from tracert_analysis.report.document import Block, Drawing, Fact, Facts, Section
 from tracert_analysis.report.drawings import neighbours
-from tracert_analysis.report.facts import Touched
+from tracert_analysis.report.facts import Act, Touched
 from tracert_analysis.report.phrases import LISTED, fence, hold, named, page_name, spelt, write
 from tracert_analysis.report.report import Report
 from tracert_analysis.report.sections.life_line import life_line
@@ -53,8 +53,8 @@ def _facts(story: PageStory, report: Report) -> Iterator[Fact]:
     whole = report.evidence.whole
     yield Fact("last owner", f"{hold(story.last_owner, 'life', report.names, whole=whole)}{also}", (owners,))
     yield Fact("previous owner", _previous(story, report))
-    yield Fact("last writer", _writer(story, whole), (written,))
-    yield Fact("last fence", _fence(story, whole), (fenced,))
+    yield Fact("last writer", _writer(story, report), (written,))
+    yield Fact("last fence", _fence(story, report), (fenced,))
     if report.content is None or report.content.page != story.page:
         groups = list(alike(story.runs))
         for number, found in enumerate(groups[:LISTED]):
@@ -89,17 +89,21 @@ def _previous(story: PageStory, report: Report) -> str:
     return f"{told}; that life was also held by {named(others[:LISTED], report.names)}{more}"
 
 
-def _writer(story: PageStory, whole: bool) -> str:
+def _writer(story: PageStory, report: Report) -> str:
     """Who wrote the page last: what lies before the history is known from the kept facts only."""
     kept, facts = story.kept_writer, story.last_facts
+    act = report.access.act if report.access is not None and not story.asked else None
     if kept is None or facts is None:
-        return write(story.last_writer, whole=whole)
+        told = write(story.last_writer, whole=report.evidence.whole)
+        itself = act is not None and any(act.seq in life.writes for life in story.lives)
+        return f"{told}; then {act.name}, the act in question" if act is not None and itself else told
     by = f"launch {kept.launch} (stream {kept.stream} {kept.stream_name})"
     return f"before the history: {by}, life {facts.writer_life}, seq {kept.seq}, by the kept facts"
 
 
-def _fence(story: PageStory, whole: bool) -> str:
+def _fence(story: PageStory, report: Report) -> str:
     """The fence behind the last write, or between it and the launch in question."""
+    whole = report.evidence.whole
     writer = story.last_writer.act if story.last_writer else story.kept_writer
     where = "" if whole else " in the recorded window"
     if writer is None:
@@ -107,12 +111,26 @@ def _fence(story: PageStory, whole: bool) -> str:
     if not writer.launch:
         return "none: only the host can wait for a writer that has no stream"
     if not story.needs_fence:
-        return "none needed: writer and reader are on one stream"
+        return _on_one_stream(story, writer, report)
     if story.last_fence is None and story.asked:
         return f"none behind that write{where}, which a stream waited for or the host saw pass"
     told = fence(story.last_fence, writer, whole=whole)
     first = story.asked and story.kept_writer is not None
     return f"{told}; the first that the recorded window has" if first else told
+
+
+def _on_one_stream(story: PageStory, writer: Act, report: Report) -> str:
+    """Why writer and launch in question need no fence, and which order lacks all the same, if one does."""
+    act = report.access.act if report.access is not None else None
+    if act is None:
+        return "none needed: writer and reader are on one stream"
+    told = f"none needed from {writer.name} to {act.name}: both are on {act.stream_name}"
+    again = report.verdict.repetition
+    edge = again.missing_edge if again is not None else report.verdict.missing_edge
+    if edge is None or edge.later.launch != act.launch or edge.earlier.launch == writer.launch:
+        return told
+    read = any(edge.earlier.seq in life.reads for life in story.lives)
+    return f"{told}; what lacks is the one behind {edge.earlier.name}, which read it" if read else told
 
 
 def _last_facts(found: LastFacts | None, report: Report, *, asked: bool) -> Iterator[Fact]:

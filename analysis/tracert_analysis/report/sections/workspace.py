@@ -6,7 +6,7 @@ from tracert_analysis.report.document import Block, Drawing, Fact, Facts, Sectio
 from tracert_analysis.report.drawings.workspace import draw_workspace, figure
 from tracert_analysis.report.phrases import LISTED
 from tracert_analysis.report.report import Report
-from tracert_analysis.report.stories import LiveBlock, WorkspaceStory
+from tracert_analysis.report.stories import KeptBlocks, LiveBlock, WorkspaceStory
 
 ROWS = 8
 """Of launches that planned scratch the last so many are listed; JSON has them all."""
@@ -30,6 +30,20 @@ def _blocks(story: WorkspaceStory) -> Iterator[Block]:
         )
 
 
+def _kept(kept: KeptBlocks) -> Iterator[Fact]:
+    """Which of its blocks the launch gave back, and which it kept."""
+    blocks = [
+        f"{nbytes} bytes at {offset} ({'kept' if freed is None else f'given back at seq {freed}'})"
+        for nbytes, offset, freed in kept.blocks[:LISTED]
+    ]
+    rest = f" and {len(kept.blocks) - LISTED} more" if len(kept.blocks) > LISTED else ""
+    text = f"launch {kept.launch} took, in this order: {', '.join(blocks)}{rest}"
+    if kept.alike:
+        those = "launch of its kernel" if kept.alike == 1 else "launches of its kernel"
+        text += f"; of {kept.alike} other {those} with as many blocks, {kept.whole or 'none'} gave back all"
+    yield Fact("its blocks", text, (kept.query,))
+
+
 def _scratch(story: WorkspaceStory) -> Iterator[Block]:
     """Who took and who gave back: the last launches, those that kept something, and how many did not."""
     ended = [one for one in story.scratch if one.taken and one.state == "finished"]
@@ -39,12 +53,16 @@ def _scratch(story: WorkspaceStory) -> Iterator[Block]:
         alike = [one for one in ended if one.kernel in kernels]
         named = ", ".join(str(one.launch) for one in keepers[:LISTED])
         rest = f" and {len(keepers) - LISTED} more" if len(keepers) > LISTED else ""
+        many = "1 launch" if len(alike) == 1 else f"{len(alike)} launches"
         text = (
-            f"of {len(alike)} launches of {' and '.join(sorted(kernel or 'unnamed' for kernel in kernels))} "
+            f"of {many} of {' and '.join(sorted(kernel or 'unnamed' for kernel in kernels))} "
             f"that took scratch and had ended, {len(alike) - len(keepers)} gave back all of it; "
             f"{'launch' if len(keepers) == 1 else 'launches'} {named}{rest} did not"
         )
-        yield Facts((Fact("contrast", text, (story.queries[-1],)),))
+        told = [Fact("contrast", text, (story.queries[-1],))]
+        if story.kept is not None:
+            told += _kept(story.kept)
+        yield Facts(tuple(told))
     last = [one for one in story.scratch if one.launch <= story.launch][-ROWS:]
     shown = {one.launch: one for one in (*keepers[:LISTED], *last)}
     yield Table(
