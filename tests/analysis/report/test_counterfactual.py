@@ -117,6 +117,8 @@ def test_all_edges_that_lack_are_told_and_added() -> None:
     assert verdict.fix[0] == f"order launch {edges[0].later.launch} after all 2, {'; '.join(calls)}"
     assert not any("enqueue" in fix for fix in verdict.fix)
     assert 2 == render(told(reused)).count("missing call ")
+    asked = opened(reused)[0].connection.execute('SELECT from_launch, "call" FROM missing_edge(1)').fetchall()
+    assert [(edge.earlier.launch, edge.call) for edge in edges] == asked
 
 
 def test_what_leaves_the_finding_there_is_told_as_no_repair(tmp_path: Path) -> None:

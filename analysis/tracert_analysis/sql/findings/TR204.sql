@@ -137,8 +137,9 @@ SELECT
     || ' at event ' || b.seq || ' and still holds page ' || b.first_page.page || '.' || b.first_page.life
     || CASE WHEN b.pages > 1 THEN ' and ' || (b.pages - 1) || ' more' ELSE '' END
     || ' at event ' || b.deadline
-    || coalesce('; a writer without a stream was given it at event ' || b.open_seq || ', and no completion is known', '')
-        AS sentence,
+    || coalesce(
+        '; a writer without a stream was given it at event ' || b.open_seq || ', and no completion is known', ''
+    ) AS sentence,
     'page' AS resource_kind,
     b.first_page.page AS resource_id,
     b.first_page.life AS life,

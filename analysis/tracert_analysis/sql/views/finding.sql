@@ -1,6 +1,7 @@
 -- The rules that this history breaks, each at the first event that breaks it. Sorted: by event, then by class.
 CREATE TABLE finding (
-    -- Number of the finding, from 1; the first is the root cause.
+    -- Number of the finding, from 1. The first is the root cause, unless it has nothing to do with what failed: then a
+    -- report says which is.
     finding UBIGINT,
     -- Its code, such as TR102.
     code VARCHAR,
