@@ -49,7 +49,8 @@ WITH
             ) AS deadline
         FROM followed AS e, header AS h, _window AS w
     ),
-    kept AS (
+    -- What was kept: mostly nothing, and then the rest is not asked.
+    broken AS (
         SELECT b.*, h.page, h.life, h.from_seq, h.until_seq
         FROM bounded AS b
         JOIN holding AS h
@@ -68,7 +69,7 @@ WITH
     -- What a holder gave up and took again by then, it has.
     taken_again AS (
         SELECT k.holder, k.page, k.life, k.seq
-        FROM kept AS k
+        FROM broken AS k
         JOIN (
             SELECT seq, kind, node, snapshot, unnest(pages) AS x FROM _told_rest
             WHERE kind IN ('insert', 'snapshot_alias') AND len(pages) > 0
@@ -80,10 +81,10 @@ WITH
     -- may keep them a step longer. What uses a row of somebody else is no matter of who is no request.
     touched AS (
         SELECT k.holder, k.page, k.life, k.seq, k.request, k.deadline, x.seq AS act_seq
-        FROM kept AS k JOIN _extent AS x ON k.page = x.page AND k.life = x.life AND x.seq < k.deadline
+        FROM broken AS k JOIN _extent AS x ON k.page = x.page AND k.life = x.life AND x.seq < k.deadline
         UNION ALL
         SELECT k.holder, k.page, k.life, k.seq, k.request, k.deadline, u.seq
-        FROM kept AS k
+        FROM broken AS k
         JOIN _touch AS t ON k.page = t.page AND k.life = t.life AND t.first_seq < k.deadline
         JOIN _use AS u
             ON t.row = u.row AND t.generation = u.generation AND t.stream = u.stream
@@ -103,11 +104,11 @@ WITH
         FROM touched AS t LEFT JOIN launch AS l ON t.act_seq = l.seq LEFT JOIN _outside AS o ON t.act_seq = o.seq
         GROUP BY t.holder, t.page, t.life, t.seq
     ),
-    broken AS (
+    leaked AS (
         SELECT k.seq, k.kind, k.holder, k.request, k.row, k.deadline, count(DISTINCT (k.page, k.life)) AS pages,
             min(c.open_seq) AS open_seq,
             arg_min({'page': k.page, 'life': k.life, 'from_seq': k.from_seq}, k.page) AS first_page
-        FROM kept AS k
+        FROM broken AS k
         ANTI JOIN taken_again AS t USING (holder, page, life, seq)
         LEFT JOIN in_flight AS c USING (holder, page, life, seq)
         WHERE c.done_seq IS NULL OR c.done_seq < k.deadline
@@ -118,7 +119,7 @@ WITH
         GROUP BY ALL
     ),
     first_broken AS (
-        SELECT * FROM broken QUALIFY row_number() OVER (PARTITION BY holder ORDER BY seq) = 1
+        SELECT * FROM leaked QUALIFY row_number() OVER (PARTITION BY holder ORDER BY seq) = 1
     )
 SELECT
     'TR204' AS code,
