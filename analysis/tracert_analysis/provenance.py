@@ -102,6 +102,8 @@ class Blemish(NamedTuple):
     """The last copy or load that brought them here."""
     clear_seq: int | None
     """The clear that wiped them."""
+    origins: int
+    """How many acts put them there at first, of which `origin` is the last."""
 
 
 class _Page(NamedTuple):
@@ -286,6 +288,7 @@ class Provenance:
             None if kind == "unwritten" else max(origins, default=None, key=lambda write: write.seq),
             max(brought, default=None),
             max(cleared) if kind == "wiped" else None,
+            0 if kind == "unwritten" else len({write.seq for write in origins}),
         )  # fmt: skip
 
     def _owner(self, cell: Cells, kind: Kind) -> tuple[object, ...]:

@@ -119,17 +119,19 @@ def test_what_launches_meet_is_what_the_oracle_says(tmp_path: Path, seed: int) -
     expected = ByteOracle(history).met
     rows = (
         history.read(tmp_path)
-        .connection.execute('SELECT kind, page, life, seq, first, "end", origin_seq FROM _blemish')
+        .connection.execute('SELECT kind, page, life, seq, first, "end", origin_seq, origins FROM _blemish')
         .fetchall()
     )
     found = {
-        (kind, page, life): (seq, first, end, origin) for kind, page, life, seq, first, end, origin in rows
+        (kind, page, life): (seq, first, end, origin, origins)
+        for kind, page, life, seq, first, end, origin, origins in rows
     }
     assert {key: seq for key, (seq, _) in expected.items()} == {key: seq for key, (seq, *_) in found.items()}
-    for key, (_, first, end, origin) in found.items():
+    for key, (_, first, end, origin, origins) in found.items():
         positions = expected[key][1]
         assert set(range(first, end)) <= set(positions)
         assert max((positions[at] or 0 for at in range(first, end)), default=0) == (origin or 0)
+        assert origins == len({positions[at] for at in range(first, end)} - {None, 0})
 
 
 def test_the_histories_meet_everything() -> None:

@@ -418,3 +418,23 @@ def test_the_class_tells_what_a_launch_writes(history: History, told: Read, how:
     assert ([] if how == "makes" else [("TR301", load.seq)]) == [
         (finding["code"], finding["seq"]) for finding in told(history)
     ]
+
+
+def test_what_several_launches_stored(history: History, told: Read) -> None:
+    """A page that was decoded into: the sentence speaks of all, and names the last."""
+    pages = history.alloc([5], "request:1")
+    history.acquire(0, 1, 1)
+    history.publish(COMPUTE, 0, 1, pages)
+    history.forward(COMPUTE, use(0, 1, 0, 3))
+    last = history.forward(COMPUTE, use(0, 1, 3, 4))
+    history.release(0, 1, 1)
+    history.give_back(pages, "request:1")
+    history.acquire(1, 1, 2)
+    history.publish(COMPUTE, 1, 1, history.alloc([5], "request:2"))
+    history.forward(COMPUTE, use(1, 1, 0, 1, covers="page"))
+    (finding,) = told(history)
+    assert (
+        "covers positions 1 to 3 of page 5.2 of request 2, where keys and values of request 1 still are, "
+        f"stored by 2 launches, last by launch {last.launch} (forward) on compute in life 1; "
+    ) in finding["sentence"]
+    assert finding["other_launch"] == last.launch

@@ -33,6 +33,7 @@ SELECT
         CASE m.origin_class WHEN 'rows' THEN ' of snapshot ' || s.snapshot ELSE ' of request ' || o.request END, ''
     )
     || CASE m.kind WHEN 'mixed' THEN ' are, stored by ' ELSE ' still are, stored by ' END
+    || CASE WHEN m.origins > 1 THEN m.origins || ' launches, last by ' ELSE '' END
     || _launch_named(x.launch, x.kernel, n.name)
     || CASE
         WHEN m.kind = 'mixed' AND m.origin_page = m.page AND m.origin_life = m.life THEN ' in this life'
