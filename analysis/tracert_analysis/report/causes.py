@@ -26,16 +26,30 @@ SAME = ("code", "resource_kind", "resource_id", "life", "row", "generation")
 """By these a finding is the same one in another history, whichever launch is now the first to break the rule;
 of the workspace, where every launch finds the same places, the launch says more."""
 
+# `place` is the one in the code that broke the rule: who left an entry of a row is no part of the mistake,
+# and what stands in positions that nobody computed is chance, and with it the code.
 KERNELS = """
-SELECT f.finding, late.kernel, early.kernel AS other_kernel,
-    early.seq < late.seq AND early.stream <> late.stream
-        AND late.clock[early.stream + 1] < early.ordinal AS loose,
-    f.code IN ('TR301', 'TR302') AND EXISTS (
-        FROM _met m
-        WHERE m.before_seq IS NOT NULL AND m.seq = f.seq AND m.page = f.resource_id AND m.life = f.life
-    ) AS skipped
-FROM finding f
-LEFT JOIN launch late ON late.launch = f.launch LEFT JOIN launch early ON early.launch = f.other_launch"""
+SELECT *, CASE
+    WHEN class = 'mapping' THEN [code, stream::VARCHAR, kernel]
+    WHEN skipped THEN ['skipped', stream::VARCHAR, kernel]
+    ELSE [code, stream::VARCHAR, other_stream::VARCHAR, kernel, other_kernel]
+END AS place
+FROM (
+    SELECT f.finding, f.code, f.class, f.stream, f.other_stream, late.kernel, early.kernel AS other_kernel,
+        early.seq < late.seq AND early.stream <> late.stream
+            AND late.clock[early.stream + 1] < early.ordinal AS loose,
+        f.code IN ('TR301', 'TR302') AND EXISTS (
+            FROM _met m
+            WHERE m.before_seq IS NOT NULL AND m.seq = f.seq AND m.page = f.resource_id AND m.life = f.life
+        ) AS skipped
+    FROM finding f
+    LEFT JOIN launch late ON late.launch = f.launch LEFT JOIN launch early ON early.launch = f.other_launch
+)"""
+
+# How many findings have the place of the verdict, and how many of these do not come behind a finding.
+TIMES = f"""
+SELECT count(DISTINCT finding) AS times, count(DISTINCT finding) FILTER (finding <= $finding) AS number
+FROM ({KERNELS}) WHERE place IN (SELECT place FROM ({KERNELS}) WHERE finding = $root)"""
 
 BYTES = ("TR301", "TR302")
 REACHING = ("order", "lifetime", "content")
@@ -50,15 +64,13 @@ class Causes:
         questions: Questions,
         rows: list[Row],
         failure: Failure | None = None,
-        every: list[Row] | None = None,
     ) -> None:
-        """`rows` of the view `finding`, in its order; `failure` is what they have to explain.
-
-        `every` row of that view, where `rows` are only some: repetitions are counted among these.
-        """
-        self._kernels = {row["finding"]: row for row in questions.rows(KERNELS)}
+        """`rows` of the view `finding`, in its order, all or some; `failure` is what they have to explain."""
+        listed = ", ".join(str(row["finding"]) for row in rows) or "NULL"
+        asked = f"FROM ({KERNELS}) WHERE finding IN ({listed})"
+        self._questions = questions
+        self._kernels = {row["finding"]: row for row in questions.rows(asked)}
         self._failure = failure
-        self._every = rows if every is None else every
         self._clusters: list[list[Row]] = []
         self._reasons = {row["finding"]: self._place(row) for row in _too_late_first(rows)}
         self._clusters.sort(key=lambda cluster: min(row["finding"] for row in cluster))
@@ -66,19 +78,17 @@ class Causes:
         self._lead()
 
     @cached_property
-    def _numbers(self) -> dict[int, int]:
-        where = self._where(self.root)
-        same = [row["finding"] for row in self._every if self._where(row) == where]
-        return {finding: number for number, finding in enumerate(same, 1)}
-
-    @property
     def times(self) -> int:
         """How often the same kernels break the verdict's rule on the same streams, in the whole history."""
-        return max(len(self._numbers), 1)
+        return max(int(self._count(self.root)["times"]), 1)
 
     def number(self, row: Row) -> int:
         """Which time of these it is, from 1."""
-        return self._numbers.get(row["finding"], 1)
+        return max(int(self._count(row)["number"]), 1)
+
+    def _count(self, row: Row) -> Row:
+        numbers = {"finding": row["finding"], "root": self.root["finding"]}
+        return self._questions.rows(TIMES, **numbers)[0]
 
     @property
     def why(self) -> dict[int, str | None]:
@@ -177,14 +187,7 @@ class Causes:
 
     def _where(self, row: Row) -> tuple[object, ...]:
         """The place in the code that broke the rule."""
-        kernels = self._kernels[row["finding"]]
-        if row["class"] == "mapping":
-            # Who left an entry is no part of the mistake.
-            return row["code"], row["stream"], kernels["kernel"]
-        if kernels["skipped"]:
-            # What stands in positions that nobody computed is chance, and with it the code.
-            return "skipped", row["stream"], kernels["kernel"]
-        return row["code"], row["stream"], row["other_stream"], kernels["kernel"], kernels["other_kernel"]
+        return tuple(self._kernels[row["finding"]]["place"])
 
     def _order(self, row: Row) -> tuple[object, ...] | None:
         """The place in the code where a call is missing: behind a kernel on a stream, before another."""

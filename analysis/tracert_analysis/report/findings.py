@@ -1,7 +1,8 @@
 """The findings of a history, which of them is the verdict, and which of those like it is told of."""
 
-from itertools import islice
 from typing import NamedTuple
+
+import duckdb
 
 from tracert_analysis.load import DumpError
 from tracert_analysis.report.causes import Causes, kept_room
@@ -11,6 +12,15 @@ from tracert_analysis.report.questions import Questions, Row
 from tracert_analysis.report.report import Finding
 
 ALL = "SELECT * FROM finding ORDER BY finding"
+
+TOTAL = "SELECT count(*) AS findings FROM finding"
+
+# Of many the first, and of those behind them the first in which something visibly went wrong.
+SOME = """
+SELECT * FROM finding WHERE finding <= $listed OR finding IN (
+    SELECT finding FROM finding WHERE finding > $listed AND (confidence = 'observed' OR class = 'symptom')
+    ORDER BY finding LIMIT $listed
+) ORDER BY finding"""
 
 # Launches that may have found a page in a row which none of their entries is meant to name.
 HARMFUL = """
@@ -31,7 +41,8 @@ class Found(NamedTuple):
     """Those that a report lists."""
     query: int
     """The question's number."""
-    every: list[Row]
+    total: int
+    """How many there are."""
 
 
 def findings(questions: Questions) -> Found:
@@ -39,11 +50,16 @@ def findings(questions: Questions) -> Found:
 
     DumpError when there is no telling: no finding must never be a failure to look.
     """
-    told = questions.ask("rules that the history breaks, the earliest first", ALL)
+    try:
+        total = int(questions.rows(TOTAL)[0]["findings"])
+    except duckdb.Error:
+        # The question below tells why.
+        total = 0
+    about = "rules that the history breaks, the earliest first"
+    told = questions.ask(about, ALL) if total <= LISTED else questions.ask(about, SOME, listed=LISTED)
     if questions.unanswered:
         raise DumpError(f"this history cannot be checked: {questions.unanswered[0]}")
-    seen = (row for row in told.rows[LISTED:] if row["confidence"] == "observed" or row["class"] == "symptom")
-    return Found([*told.rows[:LISTED], *islice(seen, LISTED)], told.query, told.rows)
+    return Found(told.rows, told.query, total)
 
 
 class Shown(NamedTuple):

@@ -49,11 +49,8 @@ class Scene(NamedTuple):
     after it over the finding's row or for its request, or the last before."""
 
 
-def scene(questions: Questions, acts: Acts, dump: Dump, rows: list[Row], every: list[Row]) -> Scene:
-    """The verdict's launches; without a finding but with an error, the launch that was last to start.
-
-    `rows` are those of `every` finding that the report lists.
-    """
+def scene(questions: Questions, acts: Acts, dump: Dump, rows: list[Row]) -> Scene:
+    """The verdict's launches; without a finding but with an error, the launch that was last to start."""
     if not rows:
         told = questions.ask("the last launch to start", LAST_STARTED) if dump.header.get("error") else None
         act, query = acts.launch(told.first["launch"]) if told and told.first else (None, 0)
@@ -73,7 +70,7 @@ def scene(questions: Questions, acts: Acts, dump: Dump, rows: list[Row], every: 
             act,
         )
     failed = failure(questions, dump, rows)
-    causes = Causes(questions, rows, failed, every)
+    causes = Causes(questions, rows, failed)
     root = causes.root
     repetitions = causes.repetitions()
     chosen = shown(questions, repetitions)

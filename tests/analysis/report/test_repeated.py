@@ -156,8 +156,9 @@ def test_what_lacks_the_verdict_s_order_has_its_cause(tmp_path: Path) -> None:
 def test_what_follows_from_a_repetition_follows_from_the_verdict(tmp_path: Path) -> None:
     """The launch that broke the rule a second time gave NaN."""
     history = thrice()
-    launch = [event for event in history.events if event["kind"] == "launch"][-1]["launch"]
-    history.event("nonfinite", launch=launch, request=99, row=9, position=5, pages=[], layer=-1)
+    last = [event for event in history.events if event["kind"] == "launch"][-1]
+    launch, row = last["launch"], last["uses"][0]["row"]
+    history.event("nonfinite", launch=launch, request=99, row=row, position=5, pages=[], layer=-1)
     found = report(history, tmp_path).findings
     assert [item.follows for item in found if item.code == "TR902"] == [f"the same launch {launch}"]
     assert found[0].launch != launch
