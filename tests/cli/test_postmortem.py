@@ -59,9 +59,9 @@ def test_json_goes_to_a_file(dump: Path, tmp_path: Path, capsys: pytest.CaptureF
 @pytest.mark.parametrize(
     ("form", "start", "part"),
     [
-        ("text", "tracert: TR102", "missing call   fence = device.record(legacy)"),
-        ("markdown", "## tracert: TR102", "| **missing call** | fence = device.record(legacy)"),
-        ("html", "<!DOCTYPE html>", '<dd class="good">fence = device.record(legacy)'),
+        ("text", "tracert: TR102", "missing call   `fence = device.record(legacy)"),
+        ("markdown", "## tracert: TR102", "| **missing call** | `fence = device.record(legacy)"),
+        ("html", "<!DOCTYPE html>", '<dd class="good"><code>fence = device.record(legacy)'),
     ],
 )
 def test_each_format_is_written_whole(dump: Path, tmp_path: Path, form: str, start: str, part: str) -> None:

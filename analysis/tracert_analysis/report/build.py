@@ -24,6 +24,7 @@ from tracert_analysis.report.guards import guard_story
 from tracert_analysis.report.names import names
 from tracert_analysis.report.novelty import novelties
 from tracert_analysis.report.pages import About, Doubt, page_story
+from tracert_analysis.report.phrases import counted
 from tracert_analysis.report.progress import lanes, streams
 from tracert_analysis.report.questions import Questions, Row
 from tracert_analysis.report.report import (
@@ -324,7 +325,8 @@ def _evidence(
     found = dump.evidence
     unknown = list(found.unknown)
     if found.bad_lines:
-        unknown.append(f"{found.bad_lines} lines of the dump are no event: what they told is missing")
+        lines = f"{counted(found.bad_lines, 'lines')} of the dump {'is' if found.bad_lines == 1 else 'are'}"
+        unknown.append(f"{lines} no event: what they told is missing")
     if found.damaged:
         unknown.append("the dump's checksum is not that of its lines: some of it was changed or damaged")
     unknown += [f"not answered: {question}" for question in unanswered]

@@ -26,6 +26,15 @@ def places(acts: Sequence[Act]) -> str:
     return f"{len(numbers)} launches of {one.kernel} on {one.stream_name}, {numbers[0]} to {numbers[-1]},"
 
 
+def counted(count: int, plural: str) -> str:
+    """How many of something, by the name of several."""
+    if count != 1:
+        return f"{count} {plural}"
+    if plural == "lives":
+        return "1 life"
+    return f"1 {plural[:-2] if plural.endswith(('ches', 'shes')) else plural[:-1]}"
+
+
 def ordered(act: Act) -> str:
     """A launch with its place in its stream, where order is told."""
     if not act.launch:

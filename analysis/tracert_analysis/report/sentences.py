@@ -1,5 +1,6 @@
 """The one plain sentence of a report without a finding: what was checked, and what that means."""
 
+from tracert_analysis.report.phrases import counted
 from tracert_analysis.report.questions import Questions
 
 COUNTS = """
@@ -22,9 +23,10 @@ def checked(questions: Questions) -> tuple[dict[str, int], int]:
 
 def nothing_found(counts: dict[str, int], rules: int, failed: bool, partial: bool) -> str:
     """No rule is broken: says among how many things, and what remains open."""
+    told = {name: counted(count, name) for name, count in counts.items()}
     looked = (
-        f"{counts['launches']} launches on {counts['streams']} streams, {counts['publishes']} publishes, "
-        f"{counts['fences']} fences, {counts['lives']} lives of {counts['pages']} pages"
+        f"{told['launches']} on {told['streams']}, {told['publishes']}, {told['fences']}, {told['lives']} of "
+        f"{told['pages']}"
     )
     sentence = f"No rule is broken in what was recorded: {rules} rules were checked on {looked}."
     if failed:

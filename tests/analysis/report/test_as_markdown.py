@@ -4,7 +4,7 @@ import re
 from dataclasses import replace
 
 import pytest
-from tracert_analysis.report.as_markdown import escaped, fenced, render
+from tracert_analysis.report.as_markdown import coded, escaped, fenced, render
 from tracert_analysis.report.report import Acquittal, Query, Resource
 
 from tests.analysis.report.example import CALL, report
@@ -99,6 +99,25 @@ def test_a_fence_is_longer_than_what_it_holds() -> None:
 def test_text_stays_text(text: str, expected: str) -> None:
     """What Markdown, HTML or GitHub would obey."""
     assert expected == escaped(text, 100)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("`wait(compute, fence)`, after", "`wait(compute, fence)`, after"),
+        ("a `--stale-pages zero` b_c", r"a `--stale-pages zero` b\_c"),
+        ("`a|b`", r"\`a\|b\`"),
+        ("`@octocat`", r"\`@&#8203;octocat\`"),
+        ("`<b>`", r"\`&lt;b&gt;\`"),
+        ("``a``", r"\`\`a\`\`"),
+        ("\\`a`", r"\\\`a\`"),
+        ("`a` and `", r"`a` and \`"),
+        ("- `a`", r"\- `a`"),
+    ],
+)
+def test_code_is_code_where_it_can_be_nothing_else(text: str, expected: str) -> None:
+    """What is between backticks of a report's own; anything that Markdown could obey stays text."""
+    assert expected == coded(text, 100)
 
 
 @pytest.mark.parametrize("name", HOSTILE)

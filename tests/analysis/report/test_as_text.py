@@ -68,7 +68,7 @@ def test_the_missing_call_is_printed() -> None:
         "launch 1841 forward (stream 1 compute, number 902)"
     )
     assert line("missing call") == (
-        "missing call   fence = device.record(legacy); device.wait(compute, fence)   "
+        "missing call   `fence = device.record(legacy); device.wait(compute, fence)`, "
         "after launch 1838, before launch 1841"
     )
 
@@ -183,11 +183,13 @@ def test_a_report_without_finding_is_short_and_says_what_was_checked() -> None:
         queries=(),
     )
     assert render(empty) == (
-        "tracert: no finding\n\nNo rule is broken.\n\nverdict        confidence: none\n\n"
+        "tracert: no finding\n\nNo rule is broken.\n\nverdict        no finding\n\n"
         "EVIDENCE\n  dump           dump.jsonl\n  window         "
         "10 events, seq 1 to 10; lost 0, torn 0; not truncated"
         "\n\n"
         "REPRODUCE\n  command        tracert serve\n"
+        "                 a bug that was planted, if one was, takes --fault besides: `tracert sql DUMP 'SELECT fault\n"
+        "                 FROM header'` names it\n"
         "  requests       the same ones, in the same order: a dump has the lengths of prompts and answers "
         "(events of\n                 kind arrive and finish), not their text\n"
     )

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from tracert_analysis.report.document import Fact, Facts, Listing, Section
+from tracert_analysis.report.phrases import counted
 from tracert_analysis.report.report import Report
 
 
@@ -40,7 +41,7 @@ def _evidence(report: Report) -> Iterator[Fact]:
     whole = "truncated: the end of the file is missing" if found.truncated else "not truncated"
     yield Fact(
         "window",
-        f"{found.events} events{span}; lost {found.lost}, torn {found.torn}; {whole}",
+        f"{counted(found.events, 'events')}{span}; lost {found.lost}, torn {found.torn}; {whole}",
         (found.query,),
     )
     if any(page.lives for page in report.pages) or report.rows:
@@ -49,13 +50,16 @@ def _evidence(report: Report) -> Iterator[Fact]:
             "page 9.3 is page 9 in its third life; numbers of events (seq) have gaps where a record was long",
         )
     if found.checked:
-        yield Fact("checked", ", ".join(f"{count} {what}" for what, count in found.checked.items()))
+        yield Fact("checked", ", ".join(counted(count, what) for what, count in found.checked.items()))
     for number, item in enumerate(found.unknown):
         yield Fact("unknown" if number == 0 else "", item, (), "bad")
 
 
 def _reproduce(report: Report) -> Iterator[Fact]:
     yield Fact("command", report.reproduce.command or "not recorded")
+    if report.reproduce.command:
+        named = "`tracert sql DUMP 'SELECT fault FROM header'` names it"
+        yield Fact("", f"a bug that was planted, if one was, takes --fault besides: {named}", (), "quiet")
     if report.reproduce.schedule:
         yield Fact("schedule", report.reproduce.schedule)
     yield Fact(

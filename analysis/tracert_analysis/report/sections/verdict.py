@@ -22,7 +22,8 @@ def _facts(report: Report) -> Iterator[Fact]:
     name = f"{found.code} {found.name}, " if found.code else ""
     tone: Tone = "bad" if found.code else "plain"
     scope = f" ({found.standing.scope})" if found.standing is not None else ""
-    yield Fact("verdict", f"{name}confidence: {found.confidence}{scope}", (found.query,), tone)
+    told = f"{name}confidence: {found.confidence}{scope}" if found.code else "no finding"
+    yield Fact("verdict", told, (found.query,), tone)
     if report.error is not None:
         yield from _error(report.error)
     if found.repetition is not None:
@@ -107,7 +108,8 @@ def _edge(edge: Edge, report: Report, label: str = "missing edge") -> Iterator[F
     earlier, later = edge.earlier, edge.later
     yield Fact(label, f"{ordered(earlier)} -> {ordered(later)}", (), "bad")
     between = f"after {earlier.name}, before {later.name}"
-    yield Fact("missing call", f"{edge.call}   {between}", (), "good")
+    call = f"`{edge.call}`," if "(" in edge.call else f"{edge.call},"
+    yield Fact("missing call", f"{call} {between}", (), "good")
     name = earlier.stream_name
     known = f"nothing on {name}"
     if edge.reaches:
