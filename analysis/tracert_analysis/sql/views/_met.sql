@@ -4,8 +4,9 @@
 -- that had come furthest before it, where positions between the two were left out.
 CREATE TABLE _met (
     kind VARCHAR, page UINTEGER, life UINTEGER, first UBIGINT, "end" UBIGINT, seq UBIGINT, origin_seq UBIGINT,
-    origin_page UINTEGER, origin_life UINTEGER, origin_class VARCHAR, via_seq UBIGINT, clear_seq UBIGINT, origins UBIGINT,
-    launch UBIGINT, stream USMALLINT, step UBIGINT, row USMALLINT, generation UINTEGER, request UBIGINT,
+    origin_page UINTEGER, origin_life UINTEGER, origin_class VARCHAR, via_seq UBIGINT, clear_seq UBIGINT,
+    origins UBIGINT, launch UBIGINT, stream USMALLINT, step UBIGINT, row USMALLINT, generation UINTEGER,
+    request UBIGINT,
     reader VARCHAR, place VARCHAR, meant BOOLEAN, start UBIGINT, skip_first UBIGINT, skip_end UBIGINT,
     before_seq UBIGINT, before VARCHAR, observed BOOLEAN
 );
@@ -41,8 +42,8 @@ WITH
     ),
     reader AS (
         SELECT b.kind, b.page, b.life, b.first, b.end, b.seq, b.origin_seq, b.origin_page, b.origin_life,
-            b.origin_class, b.via_seq, b.clear_seq, b.origins, l.launch, l.on_stream AS stream, l.step, t.row, t.generation,
-            n.request,
+            b.origin_class, b.via_seq, b.clear_seq, b.origins, l.launch, l.on_stream AS stream, l.step, t.row,
+            t.generation, n.request,
             _launch_named(l.launch, l.kernel, s.name) AS reader,
             CASE
                 WHEN b.end - b.first = 1 THEN 'position ' || b.first
