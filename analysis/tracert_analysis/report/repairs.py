@@ -99,7 +99,12 @@ def told_unchecked(fixes: tuple[str, ...], untried: set[str], how: str) -> tuple
     """The repairs and how they belong together, with words about those that were not tried on the history."""
     if fixes and len(untried) == len(fixes):
         return fixes, f"{how}, {UNCHECKED}" if how else UNCHECKED.capitalize()
-    return tuple(f"{fix} ({UNCHECKED})" if fix in untried else fix for fix in fixes), how
+    return tuple(_unchecked(fix) if fix in untried else fix for fix in fixes), how
+
+
+def _unchecked(fix: str) -> str:
+    end = "." if fix.endswith(".") else ""
+    return f"{fix.removesuffix('.')} ({UNCHECKED}){end}"
 
 
 def _untried(fixes: tuple[str, ...], derived: bool, wider: str, edited: Edited) -> set[str]:

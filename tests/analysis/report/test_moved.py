@@ -5,8 +5,11 @@ from pathlib import Path
 import pytest
 from tracert_analysis.explain import pages
 from tracert_analysis.report import counterfactual, moved
+from tracert_analysis.report.edges import call, order
+from tracert_analysis.report.facts import Act, Edge
 from tracert_analysis.report.repairs import TRIED
 
+from tests.analysis.findings.test_tr301 import reused, stored
 from tests.analysis.history import History
 from tests.analysis.report.reports import report
 from tests.analysis.report.test_bytes_story import COMPUTE, TRANSFER, begun
@@ -68,6 +71,32 @@ def test_what_was_not_tried_is_told_as_such(tmp_path: Path, monkeypatch: pytest.
     (fix,) = verdict.fix
     assert fix.startswith("order the two streams")
     assert "Not checked on this history" == verdict.fix_how
+
+
+def test_several_edges_are_told_apart_where_they_end_apart() -> None:
+    """Those that end at one launch are told as its order; others each as what lies between two launches."""
+    acts = [
+        Act(number, number, "launch", "forward", number % 3, f"s{number % 3}", number) for number in range(5)
+    ]
+    one, two, other = (
+        Edge(acts[early], acts[late], call(acts[early], acts[late]), 0, 1)
+        for early, late in ((1, 3), (2, 3), (1, 4))
+    )
+    assert order((one, two)).startswith("order launch 3 after all 2, behind launch 1: fence =")
+    told = order((one, other))
+    assert told.startswith("order all 2, between launch 1 and launch 3: fence =")
+    assert "; between launch 1 and launch 4: fence =" in told
+
+
+def test_a_general_item_beside_what_was_tried_is_told_apart(tmp_path: Path) -> None:
+    """State rows in pages of their own were not tried; a clear and a narrower kernel were."""
+    history = begun()
+    stored(history)
+    reused(history)
+    verdict = report(history, tmp_path).verdict
+    assert ["(not checked on this history)" in fix for fix in verdict.fix] == [False, False, False, True]
+    assert verdict.fix[3].endswith(" (not checked on this history).")
+    assert "One is enough" == verdict.fix_how
 
 
 def test_items_of_pages_that_were_tried_are_known() -> None:
