@@ -137,6 +137,9 @@ def cases(
 ) -> dict[str, bool]:
     """Which of the cases that pages tell of is the one at hand; those that can't be told are left out."""
     code = root["code"]
+    if code == "TR104":
+        # Where it is, the history says it better.
+        return {"Where its range is what is wrong": False}
     if code == "TR302":
         return {"Where it is behind what is valid": not meant, "Where it is meant to be valid": meant}
     if code == "TR301" and content is not None:

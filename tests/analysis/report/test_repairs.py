@@ -41,6 +41,7 @@ def test_cases_that_a_page_tells_of_are_known() -> None:
         "Where it is behind what is valid",
         "Where it is meant to be valid",
         "Where state rows are what is stale",
+        "Where its range is what is wrong",
     }
 
 
