@@ -233,3 +233,18 @@ def test_missing_edge_of_a_clear(history: History, tmp_path: Path) -> None:
     restored(other, first=0, behind=True)
     other.forward(COMPUTE, use(0, 1, 4, 5))
     assert [] == other.read(tmp_path).connection.execute(query).fetchall()
+
+
+@pytest.mark.parametrize(("frontier", "first"), [(2, 2), (3, 2), (2, 1)])
+def test_clearing_what_rejected_drafts_left_is_sound(
+    history: History, told: Read, frontier: int, first: int
+) -> None:
+    """Nobody misses them, whoever reads the whole page afterwards; what was accepted is another matter."""
+    pages = history.alloc([5], "request:1")
+    history.acquire(0, 1, 1)
+    history.publish(COMPUTE, 0, 1, pages)
+    history.forward(COMPUTE, use(0, 1, 0, 4))
+    history.event("verify", request=1, row=0, step=1, drafts=3, accepted=frontier - 1, frontier=frontier)
+    clear = history.clear(COMPUTE, [[5, 1, first, 4]])
+    history.forward(COMPUTE, kernel="checksum", reads=[[5, 1, 0, 4]])
+    assert ([] if first == frontier else [("TR104", clear.seq)]) == codes(told(history))

@@ -60,6 +60,16 @@ WITH
         FROM _met AS m
         LEFT JOIN _wiping AS x ON m.page = x.page AND m.life = x.life AND m.clear_seq = x.clear_seq
         WHERE m.kind = 'wiped' AND coalesce(m.via_seq, m.origin_seq) IS NOT NULL
+            -- What a rejected draft left is worth nothing to whom no row leads there.
+            AND NOT (m.row IS NULL AND EXISTS (
+                FROM _told_rest AS v
+                JOIN _touch AS t ON v.row = t.row AND t.mode = 'write'
+                JOIN _tenancy AS n ON t.row = n.row AND t.generation = n.generation AND v.request = n.request
+                CROSS JOIN _window AS w
+                WHERE v.kind = 'verify' AND v.seq > m.origin_seq AND v.seq < m.clear_seq
+                    AND t.page = m.page AND t.life = m.life AND m.origin_seq BETWEEN t.first_seq AND t.last_seq
+                    AND v.frontier <= t.index * w.page_size + m.first
+            ))
     ),
     first_broken AS (
         SELECT * FROM broken
