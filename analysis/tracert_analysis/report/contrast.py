@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from tracert_analysis.report.acts import Acts
 from tracert_analysis.report.ends import ends
-from tracert_analysis.report.questions import Questions, Row, Told
+from tracert_analysis.report.questions import Questions, Row
 from tracert_analysis.report.stories import Contrast
 from tracert_analysis.report.suspects import suspects
 
@@ -19,6 +19,8 @@ SELECT p.stream, p.kernel, count(*) AS published, count(f.launch) AS followed,
     count(*) FILTER (f.launch IS NOT NULL AND l.seq IS NOT NULL) AS unordered
 FROM launch p LEFT JOIN followed f USING (launch) LEFT JOIN loose l ON l.seq = p.seq
 WHERE p.kind = 'publish' GROUP BY ALL ORDER BY unordered, p.stream, p.kernel"""
+
+ASKED = ("publishes that launches follow, and how many of them are ordered", PUBLISHES)
 
 # Which publish of its tenancy each is: what is the same in all that lack order, and in no other, is the path.
 PLACES = """
@@ -90,7 +92,7 @@ def contrasts(
 
 
 def _publishes(questions: Questions, acts: Acts, whole_history: bool) -> Iterator[Contrast]:
-    told = questions.ask("publishes that launches follow, and how many of them are ordered", PUBLISHES)
+    told = questions.ask(*ASKED)
     for row in told.rows:
         whole, loose = row["followed"], row["unordered"]
         if whole:
@@ -102,7 +104,7 @@ def _publishes(questions: Questions, acts: Acts, whole_history: bool) -> Iterato
             name = f"publishes by {row['kernel']} on {acts.stream_name(row['stream'])}"
             text = f"{name}: {row['published']}, of which launches follow {whole}: {how}"
             yield Contrast(text, whole, whole - loose, told.query)
-    yield from _pattern(told, acts)
+    yield from _pattern(questions, acts)
     raced = questions.ask("who came first where nothing orders them", RACES)
     found = raced.first
     if found is not None and found["races"]:
@@ -111,17 +113,20 @@ def _publishes(questions: Questions, acts: Acts, whole_history: bool) -> Iterato
         yield from _places(questions)
 
 
-def _pattern(told: Told, acts: Acts) -> Iterator[Contrast]:
+def right_ways(questions: Questions) -> list[Row]:
+    """Publishes by kernel and stream that are ordered every time, where others of their kernel are not."""
+    rows = questions.ask(*ASKED).rows
+    broken = {row["kernel"] for row in rows if row["unordered"]}
+    return [row for row in rows if row["followed"] and not row["unordered"] and row["kernel"] in broken]
+
+
+def _pattern(questions: Questions, acts: Acts) -> Iterator[Contrast]:
     """The way that some launches of the same kernel went on another stream, where it was right every time."""
-    broken = {row["kernel"] for row in told.rows if row["unordered"]}
-    for row in told.rows:
+    for row in right_ways(questions):
         times = row["followed"]
-        if times and not row["unordered"] and row["kernel"] in broken:
-            text = (
-                f"the right pattern is there: {row['kernel']} on {acts.stream_name(row['stream'])}, and what "
-            )
-            text += f"orders it before who follows, {times} of {times} times"
-            yield Contrast(text, times, times, told.query)
+        text = f"the right pattern is there: {row['kernel']} on {acts.stream_name(row['stream'])}, and what "
+        text += f"orders it before who follows, {times} of {times} times"
+        yield Contrast(text, times, times, questions.ask(*ASKED).query)
 
 
 def _places(questions: Questions) -> Iterator[Contrast]:

@@ -8,6 +8,7 @@ from tracert_analysis.load import Dump
 from tracert_analysis.report import repairs
 from tracert_analysis.report.acts import Acts
 from tracert_analysis.report.again import CHECKED, Edited
+from tracert_analysis.report.as_others import as_others
 from tracert_analysis.report.causes import kept_room
 from tracert_analysis.report.counterfactual import are_mixed, counterfactual
 from tracert_analysis.report.edges import missing_edge, move
@@ -76,7 +77,8 @@ def verdict(
         scene.causes.absorb(edited.left.rows)
     edges = _edges(questions, acts, scene, edited)
     way = _moved(questions, dump, root, edges)
-    advice = _advice(advised, edges, around, config, edited, way.fix)
+    alike = as_others(questions, acts, dump, root, edges)
+    advice = _advice(advised, edges, around, config, edited, way.fix, alike.fix)
     symptoms = sorted({row["code"] for row in rows if row["class"] == "symptom"})
     return Verdict(
         code=root["code"],
@@ -96,7 +98,7 @@ def verdict(
         fix_how=advice.how,
         hardening=advice.hardening,
         detection=advice.detection,
-        counterfactual=edited.sentence + way.told,
+        counterfactual=edited.sentence + way.told + alike.told,
         uncounted=tuple(symptoms) if CHECKED in edited.sentence else None,
         masks=advice.masks,
         # No option bears on what was not computed, on who has a row, or on bytes of two kinds.
@@ -160,6 +162,7 @@ def _advice(
     config: dict[str, Any],
     edited: Edited,
     moved: str,
+    alike: str,
 ) -> repairs.Advice:
     """The derived call where order is missing; the finding's page knows the rest."""
     if around.left_out is not None:
@@ -170,7 +173,7 @@ def _advice(
     page = explained().get(root["code"])
     if page is None:
         return repairs.Advice()
-    here = around.handed or repairs.missing_edge(edges, moved)
+    here = around.handed or repairs.missing_edge(edges, moved) + ((alike,) if alike else ())
     waiting = "" if around.handed or not edges or root["class"] != "lifetime" else page.fixes()[0]
     wrong = around.wrong_range
     if wrong is not None and wrong.reaches:
