@@ -31,6 +31,8 @@ LEFT, NAME, STATE, BAR = 30, 100, 440, 320
 """Of a figure: its margin, a page, at most who holds it, and its positions."""
 NARROW = 150
 """So wide is the place of who holds a page at least."""
+ID = 24
+"""Of a longer id a figure has the begin and the end."""
 HOLDERS = 3
 """Of those who hold a page the first so many are named."""
 
@@ -81,6 +83,7 @@ def figure(story: PageStory, names: Mapping[str, str]) -> Figure | None:
     if not story.neighbours:
         return None
     shapes: list[Shape] = []
+    names = {holder: _brief(name) for holder, name in names.items()}
     longest = max(len(state(found, names)) for found in story.neighbours)
     wide = max(NARROW, min(STATE, longest * LETTER + 4))
     top = 8.0
@@ -115,6 +118,11 @@ def figure(story: PageStory, names: Mapping[str, str]) -> Figure | None:
         tuple(legend(LEFT, top + 6, boxes, {})),
         tells_at="end",
     )
+
+
+def _brief(name: str) -> str:
+    """An id that leaves room for what is told of it: of a long one both ends."""
+    return name if len(name) <= ID else f"{name[: ID // 2]}…{name[-(ID // 3) :]}"
 
 
 def _bar(story: PageStory, x: float, top: float) -> Iterator[Shape]:

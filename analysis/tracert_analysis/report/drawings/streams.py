@@ -141,16 +141,15 @@ def figure(
         strokes["missing"] = "no fence orders them"
     height = 20 + len(lanes) * LANE
     signs = list(legend(LEFT, height + 8, _boxes(acts, marked, against), strokes))
+    ends = [shape.x + len(shape.text) * LETTER for shape in signs if isinstance(shape, Words)]
+    wide = max(ends, default=LEFT)
     if gaps:
-        # Behind the last word of the legend.
-        x = max(
-            (shape.x + len(shape.text) * LETTER for shape in signs if isinstance(shape, Words)), default=LEFT
-        )
         signs += [
-            Words(x + 18, height + 12, "…", "strong"),
-            Words(x + 33, height + 12, "launches left out", "quiet"),
+            Words(wide + 18, height + 12, "…", "strong"),
+            Words(wide + 33, height + 12, "launches left out", "quiet"),
         ]
-    return Figure(max(width, LEFT + 800), height + 20, tuple(shapes), tuple(signs), tells_at="end")
+        wide += 33 + len("launches left out") * LETTER
+    return Figure(max(width, wide + 10), height + 20, tuple(shapes), tuple(signs), tells_at="end")
 
 
 def _boxes(acts: Sequence[Act], marked: Act | None, against: Act | None) -> dict[str, str]:
@@ -178,11 +177,10 @@ def _launch(act: Act, x: float, y: float, cell: float, sign: str) -> Iterator[Sh
         (40, f"seq {act.seq}", "word"),
     ):
         yield Words(x + cell / 2, y + down, fitting(text, cell - 2), kind, "middle")
-    told = [state] if act.state != "finished" else []
-    told += ["against"] if sign == "*" else []
-    if told:
-        kind = "wrong" if sign else "quiet"
-        yield Words(x + cell / 2, y + TALL + 13, ", ".join(told), kind, "middle")
+    if sign == "*":
+        yield Words(x + cell / 2, y - 4, "against", "wrong", "middle")
+    if act.state != "finished":
+        yield Words(x + cell / 2, y + TALL + 13, state, "wrong" if sign == "!" else "quiet", "middle")
 
 
 def _fence(

@@ -98,7 +98,7 @@ def figure(story: WorkspaceStory) -> Figure | None:
     if reach > capacity:
         shapes.append(Stroke(end, 14, end, top - STEP + 22, "wrong", about="the end of the workspace"))
     boxes = {"held": "live", "planned": "planned", "room": "largest room"}
-    kinds = {shape.kind for shape in shapes}
+    kinds = {shape.kind for shape in shapes if isinstance(shape, Box)}
     boxes = {kind: text for kind, text in boxes.items() if kind in kinds}
     if "wrong" in kinds:
         boxes["wrong"] = "live, the oldest"

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
-from tracert_analysis.report.drawings.figure import Box
+from tracert_analysis.report.drawings.figure import Box, Words
 from tracert_analysis.report.drawings.neighbours import bar, draw, figure
 from tracert_analysis.report.stories import ByteRun, Extent, Neighbour, PageStory
 
@@ -55,6 +55,16 @@ def test_many_holders_are_counted() -> None:
     held = Neighbour(9, 1, "held", tuple(f"request:{number}" for number in range(7)))
     (line, *_) = draw(replace(STORY, neighbours=(held,)), {})
     assert "> page 9.1  held by request:0, request:1, request:2 and 4 more" == line
+
+
+def test_a_long_id_leaves_room_for_what_is_told() -> None:
+    """Such as those that the server makes; the figure has both ends, the text all."""
+    names = {"request:18": "chatcmpl-536f78d6f6fbe1a9b0297388-0"}
+    near = Neighbour(8, 1, "free", ("request:18",))
+    drawn = figure(replace(STORY, neighbours=(near, *STORY.neighbours)), names)
+    assert drawn is not None
+    words = [shape.text for shape in drawn.shapes if isinstance(shape, Words)]
+    assert "free, last held by request:18 (chatcmpl-536…297388-0)" in words
 
 
 def test_without_neighbours_there_is_no_map() -> None:

@@ -81,6 +81,8 @@ def test_the_one_it_is_told_against_is_marked() -> None:
     assert kinds[1:3] == ["launch waiting against", "launch running marked"]
     told = [shape.text for shape in drawn.legend if isinstance(shape, Words)]
     assert {"the act in question", "against it", "launches left out"} <= set(told)
+    words = [shape for shape in drawn.legend if isinstance(shape, Words)]
+    assert all(shape.x + len(shape.text) * LETTER <= drawn.width for shape in words)
     assert "fence 3" in [shape.text for shape in drawn.shapes if isinstance(shape, Words)]
 
 
