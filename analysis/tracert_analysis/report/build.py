@@ -304,7 +304,7 @@ def _error(dump: Dump, acts: Acts, scene: Scene, rows: list[Row]) -> ErrorFact |
     name = acts.stream_name(stream) if isinstance(stream, int) else None
     nonfinite = any(row["code"] == "TR902" for row in rows)
     # What does not explain the error says nothing of its words.
-    category = scene.root["class"] if scene.root and scene.causes.explains() is not False else None
+    category = scene.root["class"] if scene.root and scene.causes.explains() else None
     return error_fact(error if isinstance(error, dict) else None, name, category, nonfinite, _idle(dump))
 
 

@@ -330,7 +330,10 @@ class Report:
             resource, what = again.resource, _did(again.act, again.missing_edge, again.seq)
             what += f" (number {again.number} of {again.of}; first at seq {verdict.seq}: {first}{other})"
         sure = "suspected: " if verdict.confidence == "suspected" else ""
-        untied = " (this does not explain what failed)" if verdict.explains_failure is False else ""
+        symptom = bool(self.findings) and self.findings[0].category == "symptom"
+        untied = (
+            "" if symptom or verdict.explains_failure is not False else " (this does not explain what failed)"
+        )
         return f"tracert: {sure}{verdict.code} {verdict.name}: {resource}: {what}{untied}"
 
 

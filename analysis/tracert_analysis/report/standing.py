@@ -26,6 +26,7 @@ RECORDED = {
     "whether or not it is meant to read them",
     "resource": "what each launch planned, took and gave back",
     "symptom": "what went wrong, and nothing that broke another rule before",
+    "symptom beside": "what went wrong, and nothing tied to it that broke another rule",
 }
 """What the history has, by the class of the verdict; of a clear that comes in order `cleared`."""
 
@@ -64,19 +65,37 @@ def standing(questions: Questions, dump: Dump, scene: Scene, whole: bool) -> Sta
     if row["code"] == "TR104" and scene.edge is None and row["other_launch"] is not None:
         kind = "cleared"
     symptom = _symptom(row, seen) if row["confidence"] != "proven" else None
+    # Something else is broken, which does not explain the symptom.
+    beside = kind == "symptom" and bool(scene.causes.alone())
+    kept = kept_room(row, scene.root) or row["launch"] == row["other_launch"]
+    recorded = RECORDED["symptom beside" if beside else kind] if kind in RECORDED else "the events"
     return Standing(
         scope=_scope(str(row["confidence"]), symptom is not None),
         observed=tuple(
             filter(
                 None,
-                (f"in the history: {RECORDED.get(kind, 'the events')}", _overtaken(row, kind, seen), symptom),
+                (f"in the history: {recorded}", _overtaken(row, kind, seen), symptom),
             )
         ),
-        inferred=_inferred(row, kind, symptom, seen),
-        open=tuple(
-            _open(dump, kind, kept_room(row, scene.root) or row["launch"] == row["other_launch"], whole)
-        ),
+        inferred=_inferred(row, kind, symptom, seen, _tied(scene)),
+        open=(*_unexplained(scene, beside), *_open(dump, kind, kept, whole, beside)),
     )
+
+
+def _tied(scene: Scene) -> str | None:
+    """What failed, where the verdict is tied to it."""
+    if scene.failure is None or not scene.causes.explains():
+        return None
+    return f"why {scene.failure.told}" if scene.failure.launches else f"behind {scene.failure.name}"
+
+
+def _unexplained(scene: Scene, beside: bool) -> tuple[str, ...]:
+    """What brought about what failed, where the verdict does not."""
+    if beside:
+        return ("what brought it about: no rule that the history breaks is tied to it",)
+    if scene.failure is None or scene.causes.explains() or scene.causes.root["class"] == "symptom":
+        return ()
+    return (f"what brought about {scene.failure.name}",)
 
 
 def _seen(questions: Questions, row: Row) -> dict[str, Any]:
@@ -116,9 +135,15 @@ def _scope(confidence: str, symptom: bool) -> str:
     return "events are missing, or not understood, that could show it otherwise"
 
 
-def _inferred(row: Row, kind: str, symptom: str | None, seen: dict[str, Any]) -> tuple[str, ...]:
+def _inferred(
+    row: Row, kind: str, symptom: str | None, seen: dict[str, Any], tied: str | None
+) -> tuple[str, ...]:
     if symptom is None:
         harm = "that it can do harm: nothing that went wrong is tied to it here"
+        if tied is not None:
+            harm = f"that it is {tied}: they have a launch, a page or a row in common"
+            if row["code"] == "TR204":
+                harm = f"that it is {tied}: what is kept was wanted"
         if row["confidence"] == "observed":
             harm = "that it did harm: the history does not have what kernels computed"
         return (harm,) if kind in EFFECT else ()
@@ -134,11 +159,11 @@ def _inferred(row: Row, kind: str, symptom: str | None, seen: dict[str, Any]) ->
     )
 
 
-def _open(dump: Dump, kind: str, kept: bool, whole: bool) -> list[str]:
+def _open(dump: Dump, kind: str, kept: bool, whole: bool, beside: bool) -> list[str]:
     told = []
     if kind in CODE:
         told.append(f"which code {CODE[kind]}: the history names launches, streams and events, no lines")
-    if kind == "symptom":
+    if kind == "symptom" and not beside:
         told.append("what brought it about: the history breaks no other rule before")
     if kind == "resource" and kept:
         told.append("whether what was kept would have been given back after the last event")

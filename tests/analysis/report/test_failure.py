@@ -259,3 +259,40 @@ def test_where_no_finding_is_tied_to_the_failure_that_is_said() -> None:
     assert not report.error.misleading
     assert "the recorded history does not explain it" in report.error.remark
     assert any("at which launches the failure shows" == query.about for query in report.queries)
+
+
+def test_a_symptom_that_nothing_explains_is_the_verdict_and_no_more() -> None:
+    """What is broken beside it is not denied, and not taken for its cause."""
+    report = made("stuck")
+    known = report.verdict.standing
+    assert known is not None
+    assert not report.title.endswith("(this does not explain what failed)")
+    assert (
+        "in the history: what went wrong, and nothing tied to it that broke another rule" == known.observed[0]
+    )
+    assert "what brought it about: no rule that the history breaks is tied to it" == known.open[0]
+    assert report.verdict.sentence.endswith(
+        " No rule that the history breaks beside it is tied to it. Also broken, independent of this failure: "
+        f"TR203 double-free at seq {report.findings[1].seq}."
+    )
+
+
+def test_what_is_tied_by_more_than_its_launch_is_inferred(tmp_path: Path) -> None:
+    """Of pages that ran out, and of a launch with a row in common; else no cause is told."""
+    standings = {
+        name: build(CASES[name].history().read(tmp_path)) for name in ("no room", "by row", "an exception")
+    }
+    inferred = {
+        name: one.verdict.standing.inferred[0] for name, one in standings.items() if one.verdict.standing
+    }
+    assert inferred["no room"].startswith("that it is behind what ended the engine (OUT_OF_MEMORY)")
+    assert "which was running: they have a launch, a page or a row in common" in inferred["by row"]
+    assert inferred["an exception"] == "that it can do harm: nothing that went wrong is tied to it here"
+    told = standings["an exception"]
+    assert told.error is not None
+    assert "the recorded history does not explain it" in told.error.remark
+    assert (
+        "what brought about what ended the engine (KeyError)" == told.verdict.standing.open[0]
+        if told.verdict.standing
+        else ""
+    )
