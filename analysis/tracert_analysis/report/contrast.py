@@ -168,6 +168,5 @@ def _lives(questions: Questions) -> Iterator[Contrast]:
         text += f"{row['cleared']} were cleared first" if row["cleared"] else "none was cleared first"
         if row["partly"]:
             text += f", {row['partly']} only in part"
-        if row["stale"]:
-            text += f"; stale bytes were met in {row['stale']}"
+        text += f"; stale bytes were met in {row['stale'] or 'none'}"
         yield Contrast(text, row["used"], row["cleared"], told.query)
