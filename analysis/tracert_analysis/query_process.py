@@ -9,6 +9,7 @@ but the one that it was given, and opens no connection.
 """
 
 import json
+import re
 import resource
 import sys
 import time
@@ -29,6 +30,23 @@ LOCKS = (
 )
 
 
+MISSING = re.compile(r'with name "?(\w+)"? does not exist')
+PLACE = re.compile(r"\n+LINE \d+: .*", re.DOTALL)
+TABLES = re.compile(r"\s*SHOW\s+(ALL\s+)?TABLES\b", re.IGNORECASE)
+ADVICE = re.compile(r", or SET \w+ *=.*?(?=\n|$)|\nDid you mean \"_[^\n]*")
+"""What it advises and nobody can do here: settings are locked, and what begins with _ is private."""
+
+NAMED = """
+SELECT schema_name, function_type, array_to_string(parameters, ', ') FROM duckdb_functions()
+WHERE function_name = ? AND NOT internal AND function_type IN ('macro', 'table_macro') ORDER BY 1"""
+
+ELSEWHERE = """
+SELECT count(*) FROM duckdb_functions()
+WHERE function_name = $name AND NOT internal AND schema_name <> $schema
+UNION ALL SELECT count(*) FROM duckdb_tables() WHERE table_name = $name AND schema_name <> $schema
+UNION ALL SELECT count(*) FROM duckdb_views() WHERE view_name = $name AND schema_name <> $schema"""
+
+
 class Refused(Exception):
     """The statement is none that may run here."""
 
@@ -36,6 +54,7 @@ class Refused(Exception):
 def main(asked: dict[str, Any]) -> None:
     """Give up what could be misused, run the statement, print the answer."""
     confine(asked["memory_bytes"], asked["cpu_seconds"], asked["file_bytes"])
+    connection = None
     try:
         parquet = asked["parquet"]
         connection = locked(
@@ -46,7 +65,7 @@ def main(asked: dict[str, Any]) -> None:
         else:
             save(connection, asked["sql"], parquet)
     except (duckdb.Error, Refused, MemoryError, RecursionError) as error:
-        emit({"error": str(error) or type(error).__name__})
+        emit({"error": explained(connection, str(error) or type(error).__name__, asked["schema"])})
     sys.stdout.flush()
 
 
@@ -111,8 +130,35 @@ def save(connection: duckdb.DuckDBPyConnection, sql: str, parquet: int) -> None:
     emit({"rows": copied.fetchall()[0][0], "seconds": time.monotonic() - started})
 
 
+def explained(connection: duckdb.DuckDBPyConnection | None, message: str, schema: str) -> str:
+    """The database's message without what it can't know to be of no use here; of a macro, how it is asked."""
+    text = ADVICE.sub("", message.expandtabs(4))
+    missing = MISSING.search(text)
+    if missing is None or connection is None:
+        return text
+    name = missing[1]
+    try:
+        macros = connection.execute(NAMED, [name]).fetchall()
+        there = connection.execute(ELSEWHERE, {"name": name, "schema": schema}).fetchall()
+    except duckdb.Error:
+        return text
+    place = PLACE.search(text)
+    behind = place[0] if place else ""
+    for of, kind, parameters in macros:
+        if of == schema:
+            call = f"{name}({parameters})"
+            how = f"rows: FROM {call}" if kind == "table_macro" else f"a value: SELECT {call}"
+            return f"{name} is a macro, which gives {how}{behind}"
+    if schema == "main" and (macros or name.startswith("_")) and any(count for (count,) in there):
+        said = "macros answer" if name.startswith("_") else f"{name} is a macro, and macros answer"
+        return f"{said} for one rank alone: --rank N, or .rank N at the prompt{behind}"
+    return text
+
+
 def only(connection: duckdb.DuckDBPyConnection, sql: str) -> Any:
     """The one statement of the text. `Refused` when there are others, or it is no query."""
+    if TABLES.match(sql):
+        raise Refused("SHOW TABLES would list what is private, too: .tables lists what there is")
     statements = connection.extract_statements(sql)
     if len(statements) != 1:
         raise Refused(f"one statement at a time: this text has {len(statements)}")

@@ -9,6 +9,7 @@ its own, so that a terminal's Ctrl-C reaches this process alone, which then ends
 import errno
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -24,8 +25,17 @@ ROW_BYTES = 64 << 20
 FILE_FULL = os.strerror(errno.EFBIG)
 
 
+PLACE = re.compile(r"\n+LINE (\d+): [^\n]*\n *\^+")
+"""Where the database shows the place in the statement, over two lines."""
+
+
 class QueryError(Exception):
     """The statement was refused, failed, or ran into a limit; the message says which."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        """The message with the place in the statement; as a string the error is without: one line."""
+        super().__init__(PLACE.sub(lambda found: f" (line {found[1]})" if found[1] != "1" else "", text))
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import IO, get_args
 
-from tracert_analysis.answers import FORMATS, Format, write_answer
+from tracert_analysis.answers import FORMATS, Format, Out, write_answer
 from tracert_analysis.marks import marks
 from tracert_analysis.safe_query import Answer, QueryError, ask
 from tracert_analysis.statements import split
@@ -29,6 +29,8 @@ SELECT ... ;                 any query; `;` ends it, and it may span lines
 Tab completes names, the arrow keys bring back lines, Ctrl-C ends a query or a begun statement.
 """
 COMMANDS = (".tables", ".schema", ".mode", ".timer", ".rank", ".help", ".quit")
+WORDS = ("help", "quit", "exit")
+"""Commands that everybody tries without the dot; no statement begins so."""
 
 # What follows from the loaded tables is a view to its reader, and those are tables, however either is kept.
 TABLES = """\
@@ -76,14 +78,17 @@ class Shell:
         database: Path,
         form: Format,
         out: IO[str],
-        screen: Callable[[], AbstractContextManager[IO[str]]] | None = None,
+        screen: Callable[[], AbstractContextManager[Out]] | None = None,
         *,
         schema: str = "main",
+        width: Callable[[], int] | None = None,
     ) -> None:
+        """`width` gives that of the screen, in characters; None where it is none."""
         self._database = database
         self._form: Format = form
         self._out = out
         self._screen = screen or (lambda: nullcontext(out))
+        self._width = width
         self._names = schema
         self._timed = False
         self.failed = False
@@ -98,7 +103,7 @@ class Shell:
                 self.execute(text)
             except QueryError as error:
                 self.failed = True
-                lines = "\n".join(map(marks, str(error).split("\n")))
+                lines = "\n".join(map(marks, error.text.split("\n")))
                 self._out.write(f"error: {lines}\n")
             except KeyboardInterrupt:
                 self.failed = True
@@ -107,7 +112,7 @@ class Shell:
     def execute(self, text: str) -> None:
         """One statement or dot command. `QueryError` when it fails."""
         word, _, rest = text.partition(" ")
-        argument = rest.strip().rstrip(";")
+        word, argument = word.rstrip(";"), rest.strip().rstrip(";")
         if not word.startswith("."):
             self._print(text)
         elif word == ".help":
@@ -123,7 +128,7 @@ class Shell:
         elif word == ".rank":
             self._rank(argument)
         else:
-            raise QueryError(f"no such command: {text}; .help lists them")
+            raise QueryError(f"no such command: {word}; .help lists them")
 
     def _schema(self, name: str) -> None:
         if not name:
@@ -165,7 +170,7 @@ class Shell:
     def _print(self, sql: str, form: Format | None = None) -> None:
         answer = self._ask(sql)
         with self._screen() as screen:
-            write_answer(answer, form or self._form, screen)
+            write_answer(answer, form or self._form, screen, self._width() if self._width else None)
         # Whoever leaves the pager early doesn't wait for the rest.
         answer.rows.close()  # type: ignore[attr-defined]
         if self._timed and answer.ending.seconds is not None:
@@ -187,6 +192,9 @@ class Shell:
                 continue
             if not text and line.strip().startswith("."):
                 yield line.strip()
+                continue
+            if not text and (word := line.strip().rstrip(";").rstrip().lower()) in WORDS:
+                yield f".{word}"
                 continue
             whole, text = split(f"{text}\n{line}" if text else line)
             yield from whole

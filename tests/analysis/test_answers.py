@@ -44,6 +44,47 @@ def test_an_empty_table_shows_its_columns() -> None:
     assert out.getvalue().splitlines() == ["seq  page", "---  ----", "(0 rows)"]
 
 
+def test_no_rows_of_a_wide_table_are_one_line() -> None:
+    """Nobody reads the names of 73 columns for nothing."""
+    out = io.StringIO()
+    write_table(answer([f"column_{number}" for number in range(73)]), out)
+    assert "(0 rows, 73 columns)\n" == out.getvalue()
+
+
+def test_a_table_that_is_wider_than_the_screen_wraps_its_last_column() -> None:
+    """Where that is text, and leaves room; else a few rows stand one below the other, many as they are."""
+    comment = "one two three four five six seven"
+    out = io.StringIO()
+    write_table(answer(["name", "comment"], ["a", comment], ["b", ""]), out, 32)
+    assert out.getvalue().splitlines() == [
+        "name  comment",
+        "----  -----------------------",
+        "a     one two three four five",
+        "      six seven",
+        "b",
+        "(2 rows)",
+    ]
+    out = io.StringIO()
+    write_table(answer(["text", "n"], [comment, 1], [comment, 2]), out, 32)
+    assert out.getvalue().splitlines() == [
+        "text: one two three four five",
+        "six seven",
+        "n: 1",
+        "",
+        "text: one two three four five",
+        "six seven",
+        "n: 2",
+        "(2 rows)",
+    ]
+    out = io.StringIO()
+    drawing = f"\u2502{' ' * 40}\u2502\n"
+    write_table(answer(["plan"], [drawing]), out, 32)
+    assert drawing in out.getvalue()
+    out = io.StringIO()
+    write_table(answer(["text", "n"], *([comment, n] for n in range(21))), out, 32)
+    assert f"{comment}   7" in out.getvalue().splitlines()
+
+
 def test_a_long_table_is_cut_and_counted() -> None:
     """What is not shown is counted."""
     out = io.StringIO()

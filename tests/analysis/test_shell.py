@@ -155,7 +155,7 @@ from tracert_analysis.line_editing import line_editing
 from tracert_analysis.shell import Shell
 # Opened by name by who leads a session, it is the terminal that Ctrl-C comes from.
 os.close(os.open(os.ttyname(0), os.O_RDWR))
-with line_editing(Path(sys.argv[2]), ["last_owner", "launch"]) as read:
+with line_editing(Path(sys.argv[2]), ["last_owner"], {"launch": ["seq"]}) as read:
     Shell(Path(sys.argv[1]), "json", sys.stdout).run(read)
 """
 
@@ -229,6 +229,32 @@ class Terminal:
             self._seen += os.read(self._descriptor, 4096).decode(errors="replace")
         self._seen = self._seen.partition(text)[2]
         return True
+
+
+def test_words_that_everybody_tries_are_commands_and_a_semicolon_does_no_harm(database: Path) -> None:
+    """No statement begins so; within one they are SQL."""
+    for line in ("help", "HELP;", ".help;"):
+        assert HELP == session(database, line)[0]
+    assert "last_owner(p)" in session(database, ".tables;")[0]
+    assert "every event" not in session(database, "quit", ".tables")[0]
+    assert "help" in session(database, "SELECT 1 AS", "help", ";")[0].splitlines()
+    assert "no such command: .nothing; .help lists them" in session(database, ".nothing;")[0]
+
+
+def test_a_macro_that_is_no_table_is_told_how_it_is_asked(database: Path) -> None:
+    """What the database would suggest is another table."""
+    told, _ = session(database, "FROM last_owner;")
+    assert told.splitlines()[0] == "error: last_owner is a macro, which gives rows: FROM last_owner(p)"
+    assert told.splitlines()[-1].strip() == "^" * len("last_owner")
+    told, _ = session(database, "FROM last_owner();")
+    assert "\ufffd" not in told
+    told, _ = session(database, "FROM _privat;")
+    assert "_private" not in told
+    told, _ = session(database, "SHOW TABLES;")
+    assert "SHOW TABLES would list what is private, too: .tables lists what there is" in told
+    told, _ = session(database, "SELECT 1 // 0;")
+    assert "Division by zero" in told
+    assert "SET " not in told
 
 
 def test_help_and_quit(database: Path) -> None:

@@ -111,6 +111,28 @@ def test_a_query_that_may_not_or_cannot_run_is_one_line(
 
 
 @pytest.mark.usefixtures("loaded")
+def test_a_command_of_the_prompt_may_stand_in_the_place_of_a_query(
+    dump: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its answer goes where that of a query goes."""
+    assert run(["sql", str(dump), ".schema last_writer"]) == 0
+    assert capsys.readouterr().out.startswith("macro: last_writer(page, before)")
+    assert run(["sql", str(dump), ".tables", "-o", str(tmp_path / "tables")]) == 0
+    assert "page_life" in (tmp_path / "tables").read_text()
+    assert run(["sql", str(dump), ".nothing"]) == 1
+    assert capsys.readouterr().err == "tracert: no such command: .nothing; .help lists them\n"
+
+
+def test_an_error_is_one_line_without_the_place(dump: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Marks below a line that is not there say nothing; of a statement of several lines the line stays."""
+    assert run(["sql", str(dump), "SELECT nosuch FROM event"]) == 1
+    told = capsys.readouterr().err
+    assert "^" not in told
+    assert "LINE" not in told
+    assert run(["sql", str(dump), "SELECT 1,\nnosuch FROM event"]) == 1
+    assert capsys.readouterr().err.endswith(" (line 2)\n")
+
+
 def test_rows_go_to_a_file(dump: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """As Parquet with their types, or as text; nothing is printed."""
     query = "SELECT seq, code, life FROM finding"
@@ -169,6 +191,14 @@ def test_several_dumps_are_asked_together_or_one_by_one(
     assert capsys.readouterr().out == "owner\nrequest:8\n"
     assert run(["sql", *dumps, "SELECT 1", "--rank", "2"]) == 2
     assert "there is no rank 2: there are 0, 1" in capsys.readouterr().err
+    # A macro is one rank's: the database would suggest one that then fails on what is private.
+    for query, who in (
+        ("FROM last_owner(6)", "last_owner is a macro, and "),
+        ("FROM rank0.last_owner(6)", ""),
+    ):
+        assert run(["sql", *dumps, query]) == 1
+        said = f"{who}macros answer for one rank alone: --rank N, or .rank N at the prompt"
+        assert f"tracert: {said}\n" == capsys.readouterr().err
     script = (
         "SELECT count(*) AS n FROM page_life;\n.rank 1\nSELECT owner FROM last_owner(6);\n.tables\n.rank 7\n"
         ".rank\n.schema decision\n.schema page_life\n"

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from enum import StrEnum
 from pathlib import Path
@@ -79,10 +79,13 @@ def sql(
             save_parquet(database, query, output, schema=schema)
         elif query is None:
             prompt(database, texts[form], schema)
+        elif query.lstrip().startswith("."):
+            command(database, texts[form], schema, query.strip(), output)
         else:
             answer = ask(database, query, schema=schema)
             with nullcontext(sys.stdout) if output is None else output.open("w", encoding="utf-8") as file:
-                write_answer(answer, texts[form], file)
+                width = screen_width() if output is None else None
+                write_answer(answer, texts[form], file, width() if width else None)
 
 
 def told_apart(words: Sequence[str]) -> tuple[list[str], str | None]:
@@ -98,6 +101,23 @@ def ranks_told(ranks: Sequence[int]) -> str:
     return f"there are {', '.join(map(str, ranks))}" if ranks else "one dump has none"
 
 
+def screen_width() -> Callable[[], int] | None:
+    """What gives the width of the terminal that answers go to; None where they go to none."""
+    import shutil
+
+    return (lambda: shutil.get_terminal_size().columns) if sys.stdout.isatty() else None
+
+
+def command(database: Path, form: "Format", schema: str, text: str, output: Path | None) -> None:
+    """A command of the prompt, such as `.tables`, in the place of a query."""
+    from tracert_analysis.shell import Shell
+
+    with nullcontext(sys.stdout) if output is None else output.open("w", encoding="utf-8") as file:
+        Shell(database, form, file, schema=schema, width=screen_width() if output is None else None).execute(
+            text
+        )
+
+
 def prompt(database: Path, form: "Format", schema: str) -> None:
     """Statements from the terminal; or a script from standard input: exit code 1 when one of them fails."""
     from tracert_analysis.comments import described
@@ -111,14 +131,12 @@ def prompt(database: Path, form: "Format", schema: str) -> None:
         if shell.failed:
             raise typer.Exit(1)
         return
-    command = pager_command() if sys.stdout.isatty() else None
-    shell = Shell(database, form, sys.stdout, (lambda: paged(command)) if command else None, schema=schema)
-    names = [
-        *COMMANDS,
-        *(name for found in described() for name in (found.name, *(c.name for c in found.columns))),
-    ]
+    pager = pager_command() if sys.stdout.isatty() else None
+    screen = (lambda: paged(pager)) if pager else None
+    shell = Shell(database, form, sys.stdout, screen, schema=schema, width=screen_width())
+    columns = {found.name: [column.name for column in found.columns] for found in described()}
     print(".help lists what there is; end of input (Ctrl-D) leaves.")
-    with line_editing(state_folder() / "sql-history", names) as read:
+    with line_editing(state_folder() / "sql-history", COMMANDS, columns) as read:
         shell.run(read)
 
 

@@ -13,7 +13,7 @@ DOCS = Path(__file__).parents[3] / "docs"
 def test_the_example_is_what_it_says_and_the_page_shows_its_answer(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Two ranks, alike but for how much one of them found cached; the page's command gives the page's text."""
+    """Two ranks, alike but for how much one found cached; the page's command gives the page's text."""
     for rank, hit in ((0, 8), (1, 0)):
         written = (DOCS / "dumps" / "two-ranks" / f"rank{rank}.jsonl").read_bytes()
         assert Decisions(rank).decide(range(3), hit=hit).to_bytes() == written
