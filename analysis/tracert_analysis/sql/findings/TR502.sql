@@ -1,54 +1,35 @@
 -- A launch that reads a hit page is ordered after the launch that wrote it.
 WITH
-    -- What the read reads of the positions that were hit: through a row no more than it had by then.
-    asked AS (
-        SELECT r.* REPLACE (
-            CASE u.covers
-                WHEN 'valid' THEN least(r.end, greatest(u.end, r.index * w.page_size) - r.index * w.page_size)
-                ELSE r.end
-            END AS "end"
-        ), l.clock
-        FROM _hit_read AS r JOIN _act AS l ON r.seq = l.seq
-        LEFT JOIN _use AS u ON r.seq = u.seq AND r.row = u.row AND r.generation = u.generation
-        CROSS JOIN _window AS w
-    ),
-    -- Runs of writes through a row whose last one is not ordered before the read: an earlier one may be the one that
-    -- wrote what is read.
-    runs AS (
-        SELECT r.*, t.row AS from_row, t.generation AS from_generation, t.index AS from_index, t.stream AS from_stream,
-            t.first_seq, t.last_seq
-        FROM asked AS r
-        JOIN _touch AS t
-            ON r.page = t.page AND r.life = t.life AND t.mode = 'write' AND t.stream <> r.stream
-            AND t.first_seq < r.seq
-        JOIN launch AS x ON t.last_seq = x.seq
-        WHERE x.seq > r.seq OR r.clock[t.stream + 1] < x.ordinal
-    ),
-    unordered AS (
-        SELECT r.* EXCLUDE (from_row, from_generation, from_index, from_stream, first_seq, last_seq),
-            u.seq AS writer_seq
-        FROM runs AS r
+    loose AS (
+        SELECT r.page, r.life, r.first, r.end, r.hit_seq, r.request, r.node, r.cached_seq, r.offered, r.row,
+            r.generation, r.index, r.seq, u.seq AS writer_seq,
+            greatest(u.start, r.from_index * w.page_size) - r.from_index * w.page_size AS from_first,
+            NULL AS gap_first, NULL AS gap_end
+        FROM _hit_run AS r
         JOIN _use AS u
             ON r.from_row = u.row AND r.from_generation = u.generation AND r.from_stream = u.stream
             AND u.seq BETWEEN r.first_seq AND r.last_seq AND u.seq < r.seq
         CROSS JOIN _window AS w
         WHERE r.clock[u.stream + 1] < u.ordinal AND u.start < u.end
             AND u.start < r.from_index * w.page_size + r.end AND u.end > r.from_index * w.page_size + r.first
-        UNION ALL
-        SELECT r.*, x.seq
-        FROM asked AS r
-        JOIN _extent AS x
-            ON r.page = x.page AND r.life = x.life AND x.mode = 'write' AND x.source <> 'clear'
-            AND x.stream <> r.stream AND x.seq < r.seq AND x.first < r.end AND r.first < x.end
-        WHERE r.clock[x.stream + 1] < x.ordinal
-    ),
-    unwritten AS (
-        SELECT r.*, NULL AS writer_seq, g.first AS gap_first, least(g.end, r.end) AS gap_end
-        FROM asked AS r JOIN _hit_gap AS g ON r.page = g.page AND r.life = g.life AND r.seq = g.seq
+        UNION ALL BY NAME
+        SELECT * EXCLUDE (stream, from_row, from_generation, from_index, from_stream, first_seq, last_seq, clock),
+            first_seq AS writer_seq
+        FROM _hit_run WHERE from_row IS NULL
+        UNION ALL BY NAME
+        SELECT r.* EXCLUDE (stream), g.first AS from_first, g.first AS gap_first, least(g.end, r.end) AS gap_end
+        FROM _hit_read AS r JOIN _hit_gap AS g ON r.page = g.page AND r.life = g.life AND r.seq = g.seq
         WHERE r.first <= g.first AND r.end > g.first
     ),
+    -- Through a row is read no more of the positions that were hit than the row had by then.
+    read_of AS (
+        SELECT o.*
+        FROM loose AS o LEFT JOIN _use AS u ON o.seq = u.seq AND o.row = u.row AND o.generation = u.generation
+        CROSS JOIN _window AS w
+        WHERE coalesce(u.covers <> 'valid' OR o.from_first + o.index * w.page_size < u.end, true)
+    ),
     broken AS (
-        SELECT * FROM (FROM unordered UNION ALL BY NAME FROM unwritten)
+        SELECT * FROM read_of
         QUALIFY row_number() OVER (PARTITION BY page, life ORDER BY seq, writer_seq DESC NULLS LAST, hit_seq DESC) = 1
     )
 SELECT

@@ -62,6 +62,35 @@ JOIN _extent AS x ON h.page = x.page AND h.life = x.life AND x.mode = 'read' AND
 WHERE h.positions > 0 AND x.first < h.positions AND x.source IN ('copy', 'extent')
 GROUP BY ALL;
 
+-- Beside such reads what writes the page on another stream and is not plainly ordered before them: runs of writes
+-- through a row whose last one is not, for an earlier one may be the one that wrote what is read; and other writes,
+-- without a row, which are not.
+CREATE TABLE _hit_run (
+    page UINTEGER, life UINTEGER, first UBIGINT, "end" UBIGINT, hit_seq UBIGINT, request UBIGINT,
+    node UBIGINT, cached_seq UBIGINT, offered UBIGINT, row USMALLINT, generation UINTEGER, index UBIGINT,
+    stream USMALLINT, seq UBIGINT, from_row USMALLINT, from_generation UINTEGER, from_index UBIGINT,
+    from_stream USMALLINT, first_seq UBIGINT, last_seq UBIGINT, from_first UBIGINT, clock UBIGINT[]
+);
+
+INSERT INTO _hit_run
+SELECT r.page, r.life, r.first, r.end, r.hit_seq, r.request, r.node, r.cached_seq, r.offered, r.row, r.generation,
+    r.index, r.stream, r.seq, t.row, t.generation, t.index, t.stream, t.first_seq, t.last_seq, NULL, l.clock
+FROM _hit_read AS r
+JOIN _touch AS t
+    ON r.page = t.page AND r.life = t.life AND t.mode = 'write' AND t.stream <> r.stream AND t.first_seq < r.seq
+JOIN _act AS l ON r.seq = l.seq
+JOIN launch AS x ON t.last_seq = x.seq
+WHERE x.seq > r.seq OR l.clock[t.stream + 1] < x.ordinal
+UNION ALL
+SELECT r.page, r.life, r.first, r.end, r.hit_seq, r.request, r.node, r.cached_seq, r.offered, r.row, r.generation,
+    r.index, r.stream, r.seq, NULL, NULL, NULL, x.stream, x.seq, x.seq, x.first, l.clock
+FROM _hit_read AS r
+JOIN _extent AS x
+    ON r.page = x.page AND r.life = x.life AND x.mode = 'write' AND x.source <> 'clear' AND x.stream <> r.stream
+    AND x.seq < r.seq AND x.first < r.end AND r.first < x.end
+JOIN _act AS l ON r.seq = l.seq
+WHERE l.clock[x.stream + 1] < x.ordinal;
+
 -- Such reads of which it is not plain that all of it was written by then; only of lives whose beginning the history
 -- has.
 CREATE TABLE _hit_open (page UINTEGER, life UINTEGER, seq UBIGINT, first UBIGINT, "end" UBIGINT);
