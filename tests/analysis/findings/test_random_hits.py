@@ -145,7 +145,7 @@ class Hits:
         self.reads.append(Read(launched.seq, self.program.jobs - 1, launched.stream, page[0], 0, end))
 
 
-@pytest.mark.parametrize("seed", a_few(3, range(40)))
+@pytest.mark.parametrize("seed", a_few(2, range(40)))
 def test_hits_agree_with_brute_force(tmp_path: Path, seed: int) -> None:
     """Every page with a finding: its first such read, and the write that this doesn't come after."""
     hits = Hits(seed)
