@@ -13,6 +13,7 @@ from tracert_analysis.frame import LINE_BYTES_MAX, DumpError, Frame
 from tracert_analysis.lines import LONG_LINE, Lines, spool
 
 _RING_MAGIC = b"TRCRTRNG"
+_GZIP_MAGIC = b"\x1f\x8b"
 _CHUNK_BYTES = 4 << 20
 
 
@@ -50,7 +51,8 @@ def open_source(path: str) -> Source:
             with file:
                 return _decoded(str(place), _spooled(file))
         with file:
-            if file.read(len(_RING_MAGIC)) == _RING_MAGIC:
+            # What is called a ring and is none, its own reader says best.
+            if file.read(len(_RING_MAGIC)) == _RING_MAGIC or place.suffix == ".ring":
                 return _ring(place)
         return _decoded(str(place), place.open("rb"))
     except OSError as error:
@@ -73,6 +75,10 @@ def _decoded(name: str, file: IO[bytes]) -> Lines:
     file.seek(0)
     if not magic:
         raise DumpError(f"{name} is empty: nothing was written to it; look for another dump or the ring")
+    if magic.startswith(_GZIP_MAGIC):
+        raise DumpError(
+            f"{name} is compressed with gzip, and dumps are with zstd, if at all: gunzip it first"
+        )
     if magic.startswith(ZSTD_MAGIC):
         return _decompressed(name, file)
     return Lines(name, file)

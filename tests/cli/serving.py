@@ -14,7 +14,6 @@ import openai
 TRACERT = [sys.executable, "-c", "from tracert.cli.main import main; main()"]
 LOAD_SECONDS = 120
 REFUSED = [
-    (["--kv-pages", "1"], "--kv-pages"),
     (["--kv-memory", "1K"], "--kv-memory"),
     (["--fault", "gremlins"], "ninfer-unordered-publish"),
     (["--record-dir", "/proc/nowhere"], "/proc/nowhere"),
@@ -26,6 +25,9 @@ REFUSED = [
 ]
 """Options that no engine can have, and a part of the line that says what can be done."""
 WRONG = [
+    (["--kv-pages", "1"], "'--kv-pages': it must be greater than or equal to 2"),
+    (["--kv-pages", "1.5"], "'--kv-pages': it must be a whole number"),
+    (["--dtype", "x"], "'--dtype': 'x' is not one of 'auto', 'fp32'"),
     (["--schedule", "chaos"], "random:SEED"),
     (["--schedule", "random:x"], "--schedule: schedule 'random:x': the seed must be a whole number"),
     (["--page-size", "24"], "--page-size 24 is none that there is; give 16, 32"),

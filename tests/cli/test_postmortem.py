@@ -1,5 +1,6 @@
 """`tracert postmortem`."""
 
+import gzip
 import io
 import json
 import re
@@ -133,6 +134,7 @@ def test_a_dump_comes_from_standard_input(
         (b"hello\n", "not a tracert dump"),
         (b'{"kind":"header","format":"tracert","version":99}\n', "version"),
         (b"\x00" * 4096, "not a tracert dump"),
+        (gzip.compress(b"{}\n"), "compressed with gzip, and dumps are with zstd, if at all: gunzip it first"),
     ],
 )
 def test_what_cannot_be_read_is_one_line(
@@ -148,6 +150,16 @@ def test_what_cannot_be_read_is_one_line(
     assert len(captured.err.splitlines()) == 1
     assert str(path) in captured.err
     assert part in captured.err
+
+
+def test_what_is_called_a_ring_and_is_none_is_no_ring(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A line about its first line would mislead."""
+    path = tmp_path / "1-1.ring"
+    path.write_bytes(b"\x00" * 8192)
+    assert run(["postmortem", str(path)]) == 1
+    assert f"tracert: {path}: not a tracert ring" in capsys.readouterr().err
 
 
 def test_a_page_that_is_not_there_is_one_line(dump: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -26,7 +26,8 @@ def test_a_dump_is_written_beside_the_ring(ring: Path, capsys: pytest.CaptureFix
     """Header, events and end; the command says where it is and how whole."""
     assert run(["recover", str(ring)]) == 0
     dump = ring.with_suffix(".jsonl")
-    assert capsys.readouterr().out == f"{dump}: 2 events, 0 lost, 0 torn\n"
+    said = f"{dump}: 2 events, 0 lost, 0 torn\nnext      tracert postmortem {dump}\n"
+    assert said == capsys.readouterr().out
     kinds = [json.loads(line)["kind"] for line in dump.read_text().splitlines()]
     assert kinds[0] == "header"
     assert kinds[-3:] == ["alloc", "drop", "end"]

@@ -11,12 +11,15 @@ from typing import Any
 
 import httpx
 import pytest
+import structlog
 from tracert_analysis.load import open_dump
 from tracert_analysis.report.as_json import as_json
 from tracert_analysis.report.build import build
 
 from tests.cli.serving import REFUSED, TRACERT, Server
 from tests.record.rings import disown, new_recorder
+from tracert.cli.main import run
+from tracert.cli.serve import _tell_left_rings
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +80,7 @@ def test_the_log_is_json_and_says_what_an_operator_asks(server):
     lines = (server.folder / "log").read_text().split("\n")[:-1]
     said = [json.loads(line) for line in lines]
     (ready,) = server.entries("engine ready")
-    assert (511, 511 * 16, 4096) == (ready["kv_pages"], ready["kv_tokens"], ready["max_model_len"])
+    assert (512, 511 * 16, 4096) == (ready["kv_pages"], ready["kv_tokens"], ready["max_model_len"])
     assert ready["kv_mib"] > 0
     (left,) = server.entries("found the ring of a dead engine")
     assert f"tracert recover {left['ring']}" == left["next"]
@@ -154,11 +157,16 @@ def test_an_orderly_stop_leaves_a_dump_and_no_ring(server):
     [
         (["--model", "nowhere"], "smollm2"),
         (["--model", "tiny-random", "--host", "a..b"], "--host"),
-        (["--model", "tiny-random", "--kv-pages", "1"], "--kv-pages"),
+        (["--model", "tiny-random", "--kv-memory", "1K"], "--kv-memory"),
+        (
+            ["--model", "tiny-random", "--record-dir", "/proc/nowhere"],
+            "--record-dir /proc/nowhere: nothing can",
+        ),
+        (["--model", "tiny-random", "--host", "192.0.2.1"], "choose another with --host"),
         # The engine's process refuses these, too; they are the fast suite's in test_generate.py.
         *(
             pytest.param(["--model", "tiny-random", *options], says, marks=pytest.mark.slow)
-            for options, says in REFUSED[1:]
+            for options, says in REFUSED[2:]
         ),
     ],
 )
@@ -172,6 +180,19 @@ def test_what_cannot_be_served_is_one_line(tmp_path, options, says):
     assert says in lines[0]
     assert "Traceback" not in ended.stderr
     assert not list(tmp_path.iterdir())
+
+
+def test_a_ring_that_was_recovered_is_no_news(tmp_path):
+    """Nor is one with a dump beside it that is older: that dump has not all of it."""
+    ring = new_recorder(tmp_path).ring.path
+    disown(ring)
+    with structlog.testing.capture_logs() as said:
+        _tell_left_rings(tmp_path)
+        assert run(["recover", str(ring)]) == 0
+        _tell_left_rings(tmp_path)
+        os.utime(ring.with_suffix(".jsonl"), (1, 1))
+        _tell_left_rings(tmp_path)
+    assert 2 * [str(ring)] == [entry["ring"] for entry in said]
 
 
 def test_a_taken_port_is_one_line(tmp_path):

@@ -98,7 +98,7 @@ def assemble(options: EngineOptions, *, json_lines: bool = False) -> Assembly:
         ring=str(ring.path) if ring else None,
         pid=os.getpid(),
         asked_model_len=config.max_model_len,
-        kv_pages=config.kv_pages - 1,
+        kv_pages=config.kv_pages,
         kv_tokens=(config.kv_pages - 1) * config.page_size,
         kv_bytes=engine.arena.layout.nbytes,
     )

@@ -17,6 +17,16 @@ STOPPED = "Query interrupted"
 OURS = ("tracert.", "tracert_analysis.", "tracert_kernels.")
 
 
+PARSER = (
+    ("Value error, ", ""),
+    ("Input should be a valid integer, unable to parse string as an integer", "it must be a whole number"),
+    ("Input should be a valid number, unable to parse string as a number", "it must be a number"),
+    ("Input should be a finite number", "it must be a finite number"),
+    ("Input should be ", "it must be "),
+)
+"""How the argument parser says it, and how it is said here."""
+
+
 class CommandError(Exception):
     """A command cannot go on: the message says what is wrong and what to do."""
 
@@ -34,7 +44,7 @@ def explain_failure(error: BaseException) -> tuple[str, int]:
     if isinstance(error, WrongUsage):
         return one_line(error), USAGE
     if is_usage(error):
-        return f"{one_line(error.format_message()).rstrip('.')}{see_help(error)}", USAGE  # type: ignore[attr-defined]
+        return f"{plainly(one_line(error.format_message()).rstrip('.'))}{see_help(error)}", USAGE  # type: ignore[attr-defined]
     if isinstance(error, KeyboardInterrupt) or (type(error), str(error)) == (RuntimeError, STOPPED):
         return "interrupted", INTERRUPTED
     if type(error).__module__.startswith(OURS):
@@ -53,6 +63,13 @@ def explain_failure(error: BaseException) -> tuple[str, int]:
         f"unexpected {type(error).__name__}: {one_line(error)}: a bug of tracert; "
         "TRACERT_TRACEBACK=1 shows where"
     ), FAILED
+
+
+def plainly(message: str) -> str:
+    """The argument parser's message in words of the command line."""
+    for words, plain in PARSER:
+        message = message.replace(words, plain)
+    return message
 
 
 def say(text: str) -> None:

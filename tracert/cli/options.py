@@ -40,7 +40,7 @@ class EngineOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     ] = "eager"
     hang_seconds: Annotated[float, "give up on a synchronise after so long", Range(least=0.001)] = 60.0
     page_size: Annotated[int, "tokens a KV page: 16, 32, 64, 128 or 256"] = 16
-    kv_pages: Annotated[int | None, "KV pages, the reserved one included", COUNT] = None
+    kv_pages: Annotated[int | None, "KV pages, the reserved one included", Range(2, 2**31 - 1)] = None
     kv_memory: Annotated[str, "memory for KV pages when --kv-pages is not given"] = "512M"
     kv_dtype: Annotated[
         KvTypeOption,

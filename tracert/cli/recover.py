@@ -30,6 +30,7 @@ def recover(
         raise CommandError(f"{output.parent} is no folder: make it, or give -o a path in one that is there")
     dump = write_dump(ring, output or ring.with_suffix(".jsonl"))
     print(f"{dump.path}: {dump.events} events, {dump.lost} lost, {dump.torn} torn")
+    print(f"next      tracert postmortem {dump.path}")
 
 
 def _folder(directory: Path) -> str:

@@ -1,5 +1,7 @@
 """`tracert serve`: the API process, which supervises the engine process. Never imports torch."""
 
+import errno
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -44,6 +46,8 @@ def serve(
     directory = Path(options.record_dir).absolute()
     options = msgspec.structs.replace(options, record_dir=str(directory))
     source = resolve(options.model)
+    if options.record:
+        _require_folder(directory)
     _tell_left_rings(directory)
     config = AppConfig(
         model=source.name,
@@ -99,13 +103,45 @@ def observe_into(directory: Path) -> "Callable[[str], str]":
     return observe
 
 
+def _require_folder(directory: Path) -> None:
+    """Is there a folder to record in? It is known before an engine is started, and what option named it."""
+    from tracert.cli.errors import CommandError
+
+    made = not directory.exists()
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        if not os.access(directory, os.W_OK | os.X_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        # A server that ends for another reason leaves nothing behind; its engine makes the folder.
+        if made:
+            directory.rmdir()
+    except OSError as error:
+        raise CommandError(
+            f"--record-dir {directory}: nothing can be written there: {error.strerror}; name another folder, "
+            "or give --no-record"
+        ) from None
+
+
 def _tell_left_rings(directory: Path) -> None:
-    """Say which rings dead engines have left: nobody was there to make dumps of them."""
+    """Say which rings dead engines have left: nobody was there to make dumps of them.
+
+    One with a dump beside it that is not older is no news: `tracert recover` has made it.
+    """
     import structlog
 
     from tracert.record.owner import dead_rings
 
     for ring in dead_rings(directory):
+        if any(_is_recovered(ring, ring.with_suffix(suffix)) for suffix in (".jsonl", ".jsonl.zst")):
+            continue
         structlog.get_logger("tracert.server").warning(
             "found the ring of a dead engine", ring=str(ring), next=f"tracert recover {ring}"
         )
+
+
+def _is_recovered(ring: Path, dump: Path) -> bool:
+    """Does the dump have all of the ring? It was written after it."""
+    try:
+        return dump.stat().st_mtime_ns >= ring.stat().st_mtime_ns
+    except OSError:
+        return False

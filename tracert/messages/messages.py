@@ -91,8 +91,9 @@ class Ready(Message, frozen=True):
     asked_model_len: int = 0
     """What `max_model_len` would be with KV pages enough; 0 where that is not known."""
     kv_pages: int = 0
-    """Pages that requests can have."""
+    """Pages of the pool, the reserved one included."""
     kv_tokens: int = 0
+    """Tokens that the pages of requests have room for."""
     kv_bytes: int = 0
 
 

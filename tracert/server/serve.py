@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import errno
 import json
 import signal
 import socket
@@ -155,7 +156,8 @@ def _port_problem(config: AppConfig, error: OSError | UnicodeError) -> str:
     if isinstance(error, socket.gaierror | UnicodeError):
         why = error if isinstance(error, UnicodeError) else error.strerror
         return f"there is no address named {config.host!r}: {why}; choose another with --host"
-    return f"cannot listen on {where}: {error.strerror}; choose another with --port"
+    option = "--host" if error.errno == errno.EADDRNOTAVAIL else "--port"
+    return f"cannot listen on {where}: {error.strerror}; choose another with {option}"
 
 
 def _serves(config: AppConfig, url: str) -> str:
