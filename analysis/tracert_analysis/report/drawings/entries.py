@@ -127,7 +127,7 @@ def figure(strips: Sequence[Strip], start: int, last: int, mark: int, walked: in
         top + 24,
         tuple(shapes),
         tuple(legend(LABEL, top + 12, boxes, {"wrong": "the act in question"})),
-        tells_at=tells_at(mark, start, last),
+        tells_at=tells_at(mark, start, last, LABEL + BAR + OWNER),
     )
 
 

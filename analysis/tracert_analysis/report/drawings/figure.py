@@ -4,7 +4,7 @@
 """
 
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -80,6 +80,12 @@ def legend(x: float, y: float, boxes: Mapping[str, str], strokes: Mapping[str, s
         x += 47 if level else 6
         yield Words(x, y + 4, text, "quiet")
         x += len(text) * LETTER + 18
+
+
+def reach(shapes: Sequence[Shape]) -> float:
+    """How far to the right the texts of shapes reach that begin at their left end."""
+    ends = [shape.x + len(shape.text) * LETTER for shape in shapes if isinstance(shape, Words)]
+    return max(ends, default=0.0)
 
 
 def wrapped(text: str, width: float, most: int) -> list[str]:

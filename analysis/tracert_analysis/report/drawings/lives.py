@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Literal
 
 from tracert_analysis.report.drawings.figure import (
+    LETTER,
     Box,
     Figure,
     Shape,
@@ -20,6 +21,7 @@ from tracert_analysis.report.drawings.figure import (
     Words,
     fitting,
     legend,
+    reach,
     wrapped,
 )
 from tracert_analysis.report.facts import Life
@@ -36,8 +38,8 @@ LABEL, BAR, OWNER = 132, 480, 470
 """How wide the parts of a figure are."""
 STEP = 34
 """From one life to the next, where two lines tell of it."""
-FAR = 0.8
-"""An act behind that part of the axis stands nearer to a figure's right end."""
+NARROW = 150
+"""So wide is the place of who had a life at least."""
 LINE = 13
 LINES = 3
 """So many lines tell who held a life, and so many who touched it."""
@@ -157,8 +159,10 @@ def figure(
     if earlier or later:
         shapes.append(Words(LABEL + BAR + 10, 14, left_out(earlier, later), "quiet"))
     top = 24.0
+    width = LABEL + BAR + max(NARROW, 20 + len(left_out(earlier, later)) * LETTER)
     for life in drawn:
         words = _words(owner(life), told(life))
+        width = max([width, *(LABEL + BAR + 20 + len(text) * LETTER for text, _ in words)])
         shapes += _life(f"{name}.{life.number}", life, start, last, top, mark, words)
         top += max(STEP, 8 + len(words) * LINE)
     boxes = {"held": "held"}
@@ -167,18 +171,22 @@ def figure(
     strokes = {"write": "written (above)", "read": "read (below)"}
     if any(shape.kind == "wrong" for shape in shapes):
         strokes["wrong"] = "the act in question"
+    signs = tuple(legend(LABEL, top + 12, boxes, strokes))
+    width = max(width, reach(signs) + 10)
     return Figure(
-        LABEL + BAR + OWNER,
+        width,
         top + 24,
         tuple(shapes),
-        tuple(legend(LABEL, top + 12, boxes, strokes)),
-        tells_at=tells_at(mark, start, last),
+        signs,
+        tells_at=tells_at(mark, start, last, width),
     )
 
 
-def tells_at(mark: int | None, start: int, last: int) -> Literal["start", "end"]:
-    """Which end of a figure has the act in question on a screen that shows a little more than half of it."""
-    return "end" if mark is not None and mark - start > FAR * (last - start) else "start"
+def tells_at(mark: int | None, start: int, last: int, width: float) -> Literal["start", "end"]:
+    """Which end of a figure of that width has the act in question, on a screen that shows half of it."""
+    if mark is None:
+        return "start"
+    return "end" if LABEL + BAR * (mark - start) / (last - start) > width / 2 else "start"
 
 
 def _words(owner: str, told: str) -> list[tuple[str, str]]:

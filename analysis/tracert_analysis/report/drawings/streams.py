@@ -12,7 +12,17 @@ whose bytes it meets, `...` launches that are left out.
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from tracert_analysis.report.drawings.figure import LETTER, Box, Figure, Shape, Stroke, Words, fitting, legend
+from tracert_analysis.report.drawings.figure import (
+    LETTER,
+    Box,
+    Figure,
+    Shape,
+    Stroke,
+    Words,
+    fitting,
+    legend,
+    reach,
+)
 from tracert_analysis.report.facts import Act, Edge, FenceFact
 from tracert_analysis.report.stories import Surroundings
 
@@ -141,8 +151,7 @@ def figure(
         strokes["missing"] = "no fence orders them"
     height = 20 + len(lanes) * LANE
     signs = list(legend(LEFT, height + 8, _boxes(acts, marked, against), strokes))
-    ends = [shape.x + len(shape.text) * LETTER for shape in signs if isinstance(shape, Words)]
-    wide = max(ends, default=LEFT)
+    wide = reach(signs)
     if gaps:
         signs += [
             Words(wide + 18, height + 12, "…", "strong"),

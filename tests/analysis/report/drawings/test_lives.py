@@ -88,6 +88,16 @@ def test_all_that_a_figure_says_of_a_life_is_read() -> None:
     assert all(shape.y < drawn.height for shape in words)
 
 
+def test_a_figure_is_as_wide_as_what_it_says() -> None:
+    """Its legend as well, where nobody has much to say; and no wider than the longest line."""
+    lives = [Life(n, "a", n * 10, n * 10 + 5, n * 10 + 9) for n in range(1, 21)]
+    drawn = figure("7", lives, 0, 300, 105, lambda life: "a", lambda life: "")
+    assert drawn is not None
+    words = [shape for shape in (*drawn.shapes, *drawn.legend) if isinstance(shape, Words)]
+    ends = [shape.x + len(shape.text) * LETTER for shape in words if shape.anchor == "start"]
+    assert drawn.width - 40 < max(ends) <= drawn.width
+
+
 def test_no_lives_draw_nothing() -> None:
     """A page that was never granted has no drawing."""
     assert draw("17", [], 0, 10) == []
