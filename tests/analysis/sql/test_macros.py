@@ -86,6 +86,20 @@ def test_last_writer_of_a_page_that_the_history_lost() -> None:
     )
 
 
+def test_the_last_facts_are_newer_than_a_history_that_is_cut_off(history: History) -> None:
+    """The file lost its end: the next owner and what it wrote stand in the facts only."""
+    (owner,) = rows(history, "SELECT life, holder, source FROM last_owner(5)")
+    history.states.append(
+        {"kind": "page_state", "page": 5, "life": 3, "state": "held", "holder": "request:9",
+         "alloc_seq": history.seq + 1, "writer": 33, "writer_stream": 1, "writer_seq": history.seq + 2,
+         "writer_life": 3}
+    )  # fmt: skip
+    history.seq += 2
+    assert (2, "history") == (owner[0], owner[2])
+    assert [(3, "request:9", "page_state")] == rows(history, "SELECT life, holder, source FROM last_owner(5)")
+    assert [(3, 33, "page_state")] == rows(history, "SELECT life, launch, source FROM last_writer(5)")
+
+
 def test_last_fence(history: History) -> None:
     """The first one behind the last write; when there is none, the last before it, and it says so."""
     query = "SELECT page, writer, fence, stream, ordinal, wait_stream, passed_seq, covers FROM last_fence(5)"

@@ -21,7 +21,8 @@ WITH
     )
 SELECT t.* EXCLUDE (place) FROM told AS t
 QUALIFY row_number() OVER (
-    PARTITION BY t.page ORDER BY t.source = 'page_state', t.life DESC, t.from_seq DESC NULLS LAST, t.place DESC
+    -- Where the end of the history is cut off, the last facts may be of a later life.
+    PARTITION BY t.page ORDER BY t.life DESC, t.source = 'page_state', t.from_seq DESC NULLS LAST, t.place DESC
 ) = 1;
 
 -- The last write by then, of all positions. One row a page.
@@ -83,7 +84,13 @@ WITH
             'page_state', NULL, NULL, NULL, NULL
         FROM page_state AS s, _asked AS a WHERE s.writer IS NOT NULL AND a._before IS NULL
     )
-SELECT t.* FROM told AS t QUALIFY row_number() OVER (PARTITION BY t.page ORDER BY t.source) = 1;
+SELECT t.* FROM told AS t CROSS JOIN _window AS w CROSS JOIN header AS h
+QUALIFY row_number() OVER (
+    -- Where the end of the history is cut off, the last facts may be newer.
+    PARTITION BY t.page ORDER BY coalesce(
+        t.source = 'page_state' AND t.seq > w.last_seq AND TRY_CAST(h.ring ->> 'last_seq' AS UBIGINT) >= t.seq, false
+    ) DESC, t.source
+) = 1;
 
 -- That write with the first fence behind it, and the first wait for that; where none stands behind it, with the last
 -- fence of its stream. One row a page; without a fence where there is none at all. Of a write that only the last facts
