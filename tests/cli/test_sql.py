@@ -191,6 +191,11 @@ def test_several_dumps_are_asked_together_or_one_by_one(
     assert capsys.readouterr().out == "owner\nrequest:8\n"
     assert run(["sql", *dumps, "SELECT 1", "--rank", "2"]) == 2
     assert "there is no rank 2: there are 0, 1" in capsys.readouterr().err
+    assert run(["sql", dumps[0], dumps[0], "SELECT rank FROM rank ORDER BY 1", "--format", "csv"]) == 0
+    told, said = capsys.readouterr()
+    assert "rank\n0\n1\n" == told
+    assert "are not of ranks of one engine: " in said
+    assert "what they decided is not compared" in said
     # A macro is one rank's: the database would suggest one that then fails on what is private.
     for query, who in (
         ("FROM last_owner(6)", "last_owner is a macro, and "),
