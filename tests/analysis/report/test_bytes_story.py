@@ -173,6 +173,14 @@ def test_the_dump_is_as_it_was(stale: Stale) -> None:
     assert not [name for _, name in before if name == "_inspected"]
 
 
+def test_what_was_not_tried_is_told_apart(stale: Stale) -> None:
+    """State rows in pages of their own were not tried; a clear and a narrower kernel were."""
+    verdict = stale.report.verdict
+    assert ["(not checked on this history)" in fix for fix in verdict.fix] == [False, False, False, True]
+    assert verdict.fix[3].endswith(" (not checked on this history).")
+    assert "One is enough" == verdict.fix_how
+
+
 def test_fixes_and_masks_stand_apart(stale: Stale) -> None:
     """One of four is enough, others only hide it."""
     report = stale.report
@@ -257,5 +265,7 @@ def test_each_finding_about_bytes_has_a_report(
     plant(history)
     report = told(history, tmp_path)
     assert code == report.verdict.code
+    # A clear that wipes all that had been put there is at the wrong place, and its range is right.
+    assert report.verdict.wrong_range is None
     assert counterfactual in str(report.verdict.counterfactual)
     assert f"tracert explain {code}" in as_text.render(report)

@@ -1,6 +1,5 @@
 """A clear that ran in time over the wrong positions: the report tells its range, and repairs that."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -106,14 +105,3 @@ def test_a_clear_that_reached_too_far_lacks_no_order(reached: tuple[Report, Laun
     assert "no call orders them" not in text
     assert "leaves out the call" not in text
     assert "which code clears what it must leave" in text
-
-
-def test_a_clear_at_the_wrong_place_is_no_wrong_range(tmp_path: Path) -> None:
-    """It wipes all that the load had brought."""
-    history = begun()
-    restored(history, first=0, behind=True)
-    history.forward(COMPUTE, use(0, 1, 4, 5))
-    report = build(history.read(tmp_path))
-    assert report.verdict.wrong_range is None
-    assert "with the clear moved to before the first use" in str(report.verdict.counterfactual)
-    assert len(report.verdict.fix) == 3

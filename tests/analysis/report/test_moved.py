@@ -9,7 +9,6 @@ from tracert_analysis.report.edges import call, order
 from tracert_analysis.report.facts import Act, Edge
 from tracert_analysis.report.repairs import TRIED
 
-from tests.analysis.findings.test_tr301 import reused, stored
 from tests.analysis.history import History
 from tests.analysis.report.reports import report
 from tests.analysis.report.test_bytes_story import COMPUTE, TRANSFER, begun
@@ -29,10 +28,9 @@ def copied(*, on: int | None = None) -> History:
     return history
 
 
-@pytest.mark.parametrize("on", [None, COMPUTE])
-def test_a_launch_may_be_enqueued_where_the_other_is(tmp_path: Path, on: int | None) -> None:
+def test_a_launch_may_be_enqueued_where_the_other_is(tmp_path: Path) -> None:
     """It is told as a repair, and what came of it under the counterfactual."""
-    verdict = report(copied(on=on), tmp_path).verdict
+    verdict = report(copied(on=COMPUTE), tmp_path).verdict
     assert "TR101" == verdict.code
     assert ("enqueue copy_pages on stream compute", "or order the two streams,") == (
         verdict.fix[0][:36],
@@ -88,19 +86,15 @@ def test_several_edges_are_told_apart_where_they_end_apart() -> None:
     assert "; between launch 1 and launch 4: fence =" in told
 
 
-def test_a_general_item_beside_what_was_tried_is_told_apart(tmp_path: Path) -> None:
-    """State rows in pages of their own were not tried; a clear and a narrower kernel were."""
-    history = begun()
-    stored(history)
-    reused(history)
-    verdict = report(history, tmp_path).verdict
-    assert ["(not checked on this history)" in fix for fix in verdict.fix] == [False, False, False, True]
-    assert verdict.fix[3].endswith(" (not checked on this history).")
-    assert "One is enough" == verdict.fix_how
-
-
 def test_items_of_pages_that_were_tried_are_known() -> None:
     """Each name of what can be tried is an item of some page."""
     fixes = [fix for page in pages().values() for fix in page.fixes()]
     for name, tried in TRIED.items():
         assert any(tried.search(fix) for fix in fixes), name
+
+
+def test_a_stream_whose_first_launch_is_number_zero_is_moved_to(tmp_path: Path) -> None:
+    """Such a dump is damaged, and has a report all the same."""
+    history = copied(on=COMPUTE)
+    history.events[0]["ordinal"] = 0
+    assert "TR101" == report(history, tmp_path).verdict.code
