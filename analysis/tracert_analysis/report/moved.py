@@ -15,7 +15,7 @@ WITH
             CASE WHEN kernel = {kernel} AND stream = {stream} THEN {to_stream} ELSE stream END AS stream
         FROM main.launch
     ),
-    bases AS (SELECT stream, min(ordinal) - 1 AS ordinal FROM main.launch GROUP BY stream),
+    bases AS (SELECT stream, greatest(min(ordinal), 1) - 1 AS ordinal FROM main.launch GROUP BY stream),
     numbered AS (
         SELECT l.seq, l.stream, coalesce(b.ordinal, 0) + row_number() OVER (
             PARTITION BY l.stream ORDER BY l.seq
