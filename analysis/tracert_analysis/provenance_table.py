@@ -71,14 +71,26 @@ FROM _skipped AS s SEMI JOIN _inspected AS i ON s.page = i.page AND s.life = i.l
 WHERE s.seq >= w.known_from ORDER BY s.seq, s.page, s.life, s.first, s.row"""
 
 
+_FRONTS = """
+SELECT r.page, r.life, r.first_seq, 0, max(least(u.start - r.index * w.page_size, w.page_size)), r.row,
+    r.generation
+FROM _reading AS r SEMI JOIN _inspected AS i ON r.page = i.page AND r.life = i.life
+JOIN _use AS u ON r.first_seq = u.seq AND r.row = u.row AND r.generation = u.generation
+CROSS JOIN _window AS w
+WHERE u.start > r.index * w.page_size AND r.first_seq >= w.known_from
+GROUP BY r.page, r.life, r.first_seq, r.row, r.generation
+ORDER BY r.first_seq, r.page, r.life, r.row, r.generation"""
+
+
 class Skip(NamedTuple):
     """Positions of a sequence that no launch of a row had computed when one started behind them."""
 
     row: int
     generation: int
-    first: int
-    end: int
-    before_seq: int
+    first: int | None
+    end: int | None
+    before_seq: int | None
+    """None, as `first` and `end`, where it is the first launch of the row that reads the page."""
 
 
 Found = list[tuple[Blemish, Skip | None]]
@@ -145,6 +157,13 @@ def _followed(
         (mark, Skip(*skip))
         for one, its_life, at, start, end, *skip in connection.execute(_SKIPPED).fetchall()
         for mark in provenance.uncomputed(one, its_life, at, start, end)
+    ]
+    found += [
+        (mark, Skip(row, generation, None, None, None))
+        for one, its_life, at, start, end, row, generation in connection.execute(_FRONTS).fetchall()
+        for mark in provenance.uncomputed(one, its_life, at, start, end)
+        # What is nobody's or another's is wrong whoever was to compute it: that is told as such.
+        if mark.kind in ("blank", "untold")
     ]
     heads = np.flatnonzero(np.r_[True, (page[1:] != page[:-1]) | (life[1:] != life[:-1])])
     for head, end in zip(heads.tolist(), [*heads[1:].tolist(), len(page)], strict=True):

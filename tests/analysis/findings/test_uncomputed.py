@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pytest
 from tracert_analysis.skipped import skips
 from tracert_analysis.touch import Uses
 
@@ -96,11 +97,92 @@ def test_what_is_brought_there_is_enough(history: History, told: Read) -> None:
     assert told(history) == []
 
 
+@pytest.mark.parametrize("wiped", [False, True])
+def test_the_first_launch_starts_behind_what_nobody_computed(
+    history: History, told: Read, wiped: bool
+) -> None:
+    """What was to come from elsewhere never came, or a preempted request counts it still."""
+    history.alloc([6], "request:9")
+    tenant(history, 1)
+    if wiped:
+        # Of this life, and no better than that of the arena.
+        history.clear(COMPUTE, [[5, 1, 0, 4]])
+    late = history.forward(COMPUTE, use(0, 1, 3, 4))
+    (finding,) = told(history)
+    assert ("TR302", late.launch, 5, 1) == tuple(
+        finding[name] for name in ("code", "launch", "resource_id", "life")
+    )
+    clear = late.launch - 1 - (not wiped)
+    assert finding["sentence"].endswith(
+        "covers positions 0 to 2 of page 5.1 of request 1, valid and computed by no launch of the history: "
+        "the first of its row here computes from position 3 on; "
+        f"there are only the zeros of launch {clear} (clear_pages) on compute"
+    )
+
+
+@pytest.mark.parametrize("came", [2, 3])
+def test_a_transfer_from_outside_brings_all_or_not(history: History, told: Read, came: int) -> None:
+    """A network card was asked for three positions; where it wrote two, the third is nobody's."""
+    pages = history.alloc([5], "request:1")
+    number = history.begin("nic", writes=[[5, pages[0][1], 0, came]])
+    history.end("nic", number)
+    history.acquire(0, 1, 1)
+    history.publish(COMPUTE, 0, 1, pages)
+    history.forward(COMPUTE, use(0, 1, 3, 4))
+    found = told(history)
+    assert (["TR302"] if came < 3 else []) == [finding["code"] for finding in found]
+    assert all("covers position 2 of page 5.1" in finding["sentence"] for finding in found)
+
+
+@pytest.mark.parametrize("through", ["copy", "host"])
+@pytest.mark.parametrize("written", [0, 2, 4])
+def test_what_is_copied_from_where_nobody_computed(
+    history: History, told: Read, through: str, written: int
+) -> None:
+    """A copy of zeros is zeros, by whichever way it came, and the launch that brought them is named."""
+    source = history.alloc([6], "request:9")
+    if written:
+        history.forward(COMPUTE, writes=[[6, source[0][1], 0, written]])
+    pages = history.alloc([5], "request:1")
+    if through == "copy":
+        brought = history.copy(COMPUTE, [[6, source[0][1], 0, 3]], [[5, pages[0][1], 0, 3]])
+    else:
+        history.moved("offload", COMPUTE, [(0, *source[0])])
+        brought = history.moved("load", COMPUTE, [(0, *pages[0])])
+    history.acquire(0, 1, 1)
+    history.publish(COMPUTE, 0, 1, pages)
+    history.forward(COMPUTE, use(0, 1, 3, 4))
+    found = told(history)
+    assert (["TR302"] if written < 3 else []) == [finding["code"] for finding in found]
+    for finding in found:
+        place = "positions 0 to 2" if not written else "position 2"
+        assert f"covers {place} of page 5.1" in finding["sentence"]
+        kernel = "copy_pages" if through == "copy" else "load_pages"
+        assert f"launch {brought.launch} ({kernel}) on compute brought them" in finding["sentence"]
+
+
+def test_who_goes_on_behind_another_has_what_that_one_computed(history: History, told: Read) -> None:
+    """A shared prefix, a turn that was kept: the pages' lives go on, and somebody computed them."""
+    pages = tenant(history, 1)
+    history.forward(COMPUTE, use(0, 1, 0, 3))
+    history.hold(pages, "request:2")
+    history.acquire(1, 1, 2)
+    history.publish(COMPUTE, 1, 1, pages)
+    history.forward(COMPUTE, use(1, 1, 2, 2))
+    history.release(0, 1, 1)
+    history.drop(pages, "request:1")
+    history.forward(COMPUTE, use(1, 1, 3, 3))
+    assert told(history) == []
+
+
 def test_where_events_are_missing_zeros_prove_nothing(history: History, told: Read) -> None:
     """The launch that computed the position may be the one whose record is torn."""
     tenant(history, 1)
     history.forward(COMPUTE, use(0, 1, 0, 1))
     history.forward(COMPUTE, use(0, 1, 2, 3))
+    ended(history, 1, [(5, 1)])
+    tenant(history, 2, 6)
+    history.forward(COMPUTE, use(0, 2, 3, 4))
     history.header["ring"].update(torn=1, torn_seqs=[history.seq - 1])
     assert told(history) == []
 

@@ -7,10 +7,12 @@ SELECT
     _confidence(m.observed, w.holes) AS confidence,
     m.reader || ' covers ' || m.place
     || CASE
-        WHEN m.before_seq IS NOT NULL
-            THEN ', valid and computed by no launch of the history: ' || m.before || ' had computed up to '
-                || 'position ' || (m.skip_first - 1) || ' of the sequence, this launch computes from position '
-                || m.start || ' on; '
+        WHEN m.before_seq IS NOT NULL OR m.kind IN ('blank', 'untold')
+            THEN ', valid and computed by no launch of the history: ' || coalesce(
+                m.before || ' had computed up to position ' || (m.skip_first - 1) || ' of the sequence, this launch',
+                'the first of its row here'
+            ) || ' computes from position ' || m.start || ' on; '
+                || coalesce(_launch_named(v.launch, v.kernel, n.name) || ' brought them, and ', '')
                 || CASE m.kind WHEN 'blank' THEN 'there are only the zeros of ' || coalesce(
                     _launch_named(z.launch, z.kernel, zn.name), 'a clear'
                 ) WHEN 'untold' THEN 'what is there is from before the history, and not of this life'

@@ -46,7 +46,7 @@ WITH RECURSIVE
     ),
     helped AS (
         SELECT p.page, p.life, p.row, p.index, p.generation, p.stream, p.first_seq, p.front, p.valid, p.whole,
-            max(x.end) FILTER (x.first = 0) AS front_end,
+            max(x.end) FILTER (x.first = 0 AND x.source <> 'clear') AS front_end,
             min(x.first) FILTER (x.end >= w.page_size) AS tail
         FROM partial AS p
         LEFT JOIN put AS x ON p.page = x.page AND p.life = x.life AND x.seq < p.first_seq
@@ -63,10 +63,10 @@ WITH RECURSIVE
         SELECT h.* FROM helped AS h
         LEFT JOIN blank AS b ON h.page = b.page AND h.life = b.life
         CROSS JOIN _window AS w
-        WHERE coalesce(b.seq > h.first_seq, true) AND NOT (
-            (h.front = 0 OR coalesce(h.front_end >= h.front, false))
-            AND (NOT h.whole OR h.valid >= w.page_size OR coalesce(h.tail <= h.valid, false))
-        )
+        -- Zeros are clean behind what is valid, and no keys and values before.
+        WHERE NOT (h.front = 0 OR coalesce(h.front_end >= h.front, false))
+            OR coalesce(b.seq > h.first_seq, true)
+            AND NOT (NOT h.whole OR h.valid >= w.page_size OR coalesce(h.tail <= h.valid, false))
     ),
     -- Rows that wrote a page from where something had been put before them, and until where by then.
     asked AS (SELECT * FROM _extent WHERE mode = 'read' AND life > 0),
@@ -91,10 +91,10 @@ WITH RECURSIVE
         LEFT JOIN filled AS f ON a.page = f.page AND a.life = f.life
         LEFT JOIN blank AS b ON a.page = b.page AND a.life = b.life
         CROSS JOIN _window AS w
-        WHERE coalesce(f.seq > a.seq, true) AND coalesce(b.seq > a.seq, true)
+        WHERE coalesce(f.seq > a.seq, true) AND (a.source <> 'extent' OR coalesce(b.seq > a.seq, true))
             AND NOT EXISTS (
                 FROM put AS x WHERE x.page = a.page AND x.life = a.life AND x.seq <= a.seq
-                    AND x.first <= a.first AND x.end >= a.end
+                    AND x.first <= a.first AND x.end >= a.end AND (a.source = 'extent' OR x.source <> 'clear')
             )
             AND NOT EXISTS (
                 FROM written AS v WHERE v.page = a.page AND v.life = a.life AND v.seq = a.seq
