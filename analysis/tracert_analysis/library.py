@@ -31,10 +31,9 @@ HELD = (
 """What the events fold to without the clocks, in the same sense; `_touch` is filled by Python."""
 STATE = ("fence", "launch", "_act", "_extent", "guard_entry", "workspace", "byte_write")
 """What they fold to with them."""
-DOUBT = ("_doubtful", "_blemish")
-"""Where launches may have met bytes that they must not, and where they did; that is filled by Python."""
+DOUBT = ("_names", "_struck", "_doubtful", "_blemish")
+"""What visibly went wrong, and where launches may have met bytes that they must not, and where they did; that is filled by Python."""
 ACCESS = (
-    "_names",
     "_met",
     "_cleared",
     "_unordered_publish",

@@ -19,11 +19,12 @@ from tracert_analysis.provenance import Act, Blemish, Load, Move, Offload, Prove
 POSITIONS_MAX = 8192
 """No page is that long: a header that says so is damaged."""
 LIVES_MAX = 1024
-"""That many lives with a blemish are enough to see which came first."""
+"""That many lives with a blemish are enough to see which came first, beside those with which it went wrong."""
 _AT_ONCE = 256
 """Pages followed together: what their bytes were at every moment is kept."""
 
-_LIVES = "SELECT page, life FROM _doubtful ORDER BY seq, page, life"
+_LIVES = """
+SELECT page, life FROM _doubtful ORDER BY (page, life) IN (FROM _struck) DESC, seq, page, life"""
 
 _WRITES = """
 SELECT b.seq, b.page, b.life, b.first, b.end, b.class

@@ -35,7 +35,8 @@ FROM asked AS a ASOF JOIN touching AS x ON a.other_stream = x.stream AND a.seq >
 WHERE a.clock[x.stream + 1] < x.ordinal;
 
 -- Lives whose accesses must be looked at one by one, for their spans leave open what is ordered. Where nothing is
--- ordered that may be all of them: then those that can break a rule first are enough to say which it was.
+-- ordered that may be all of them: then those that can break a rule first are enough to say which it was, beside those
+-- with which it visibly went wrong.
 CREATE TABLE _suspect (page UINTEGER, life UINTEGER);
 
 INSERT INTO _suspect
@@ -67,7 +68,7 @@ SELECT page, life FROM (
     FROM _span AS a JOIN _span AS b USING (page)
     JOIN _loose AS l ON b.first_seq = l.seq AND a.stream = l.other_stream
     WHERE a.life < b.life AND a.stream <> b.stream AND a.last_seq > b.first_seq
-) GROUP BY page, life ORDER BY min(seq), page, life LIMIT 1024;
+) GROUP BY page, life ORDER BY (page, life) IN (FROM _struck) DESC, min(seq), page, life LIMIT 1024;
 
 -- The accesses of those lives.
 CREATE TABLE _near (
