@@ -32,7 +32,7 @@ HELD = (
 STATE = ("fence", "launch", "_act", "_extent", "guard_entry", "workspace", "byte_write")
 """What they fold to with them."""
 DOUBT = ("_names", "_struck", "_doubtful", "_blemish")
-"""What visibly went wrong, and where launches may have met bytes that they must not, and where they did; that is filled by Python."""
+"""What went wrong; where launches may have met bytes that they must not, and where they did: by Python."""
 ACCESS = (
     "_met",
     "_cleared",
@@ -40,9 +40,11 @@ ACCESS = (
     "access",
     "_span",
     "_past_row",
+    "_misplaced",
     "_other_tenant",
     "_unexplained",
     "_hit",
+    "_foreign",
     "_slot",
     "_row_store",
     "prefix_hit",
@@ -127,6 +129,9 @@ NEEDS: dict[str, str | tuple[str, ...]] = {
     "_near": "FROM _suspect",
     "_mapped": ("map",),
     "_past_row": "FROM _mapped",
+    "_misplaced": "FROM _mapped",
+    # Without a shared page nobody reads what another wrote.
+    "_foreign": "SELECT 1 FROM _reading WHERE front > 0",
     "_hit": ("match",),
     "_hit_read": "FROM _hit",
     "_hit_run": "FROM _hit_read",
@@ -178,7 +183,13 @@ NEEDS: dict[str, str | tuple[str, ...]] = {
     """,
     "TR402": "SELECT 1 FROM _touch UNION ALL SELECT 1 FROM _unpublished UNION ALL SELECT 1 FROM _guarded",
     "TR403": "FROM _past_row",
-    "TR501": ("match", "load"),
+    "TR501": """
+        SELECT 1 FROM _told_rest WHERE kind = 'match'
+        UNION ALL
+        SELECT 1 FROM _misloaded
+        UNION ALL
+        SELECT 1 FROM _foreign
+    """,
     "TR502": "SELECT 1 FROM _hit_run UNION ALL SELECT 1 FROM _hit_gap",
     "TR503": "FROM _hit",
     "TR601": ("verify",),

@@ -19,7 +19,7 @@ from tracert_analysis.provenance import Act, Blemish, Load, Move, Offload, Prove
 POSITIONS_MAX = 8192
 """No page is that long: a header that says so is damaged."""
 LIVES_MAX = 1024
-"""That many lives with a blemish are enough to see which came first, beside those with which it went wrong."""
+"""That many lives with a blemish are enough to see which was first, beside those with which it went wrong."""
 _AT_ONCE = 256
 """Pages followed together: what their bytes were at every moment is kept."""
 

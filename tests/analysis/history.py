@@ -147,6 +147,11 @@ class History:
             **{"phase": "decode", "uses": list(uses), **fields},
         )
 
+    def fill(self, stream: int, pages: Sequence[Page]) -> Launched:
+        """A launch computes all positions of these pages, through no row."""
+        size = self.header["config"]["page_size"]
+        return self.forward(stream, writes=[[page, life, 0, size] for page, life in pages])
+
     def copy(self, stream: int, source: Sequence[list[int]], target: Sequence[list[int]]) -> Launched:
         """Extents copied: [page, life, first, end]."""
         return self._launch("copy", stream, "copy_pages", source=source, target=target)

@@ -44,6 +44,7 @@ def test_an_entry_that_names_another_requests_page(history: History, told: Read)
 def test_a_page_of_the_prefix_that_the_request_holds_is_sound(history: History, told: Read) -> None:
     """Holding for reading is enough."""
     shared = history.alloc([5], "request:9")
+    history.fill(COMPUTE, shared)
     history.hold(shared, "prefix:1")
     history.hold(shared, "request:1")
     history.acquire(0, 1, 1)
@@ -55,6 +56,7 @@ def test_a_page_of_the_prefix_that_the_request_holds_is_sound(history: History, 
 def test_a_page_of_the_prefix_that_only_the_cache_holds(history: History, told: Read) -> None:
     """The hit gave the pages, and nobody held them for the request."""
     shared = history.alloc([5], "request:9")
+    history.fill(COMPUTE, shared)
     history.hold(shared, "prefix:1")
     history.drop(shared, "request:9")
     history.acquire(0, 1, 1)
@@ -132,6 +134,7 @@ def test_the_reserved_page_is_not_the_requests(history: History, told: Read) -> 
 def test_a_page_dropped_and_taken_again_is_sound(history: History, told: Read) -> None:
     """Between two launches the request lets go of a page of the prefix, and holds it again."""
     shared = history.alloc([5], "prefix:1")
+    history.fill(COMPUTE, shared)
     history.acquire(0, 1, 1)
     history.hold(shared, "request:1")
     history.publish(COMPUTE, 0, 1, shared)
@@ -145,6 +148,7 @@ def test_a_page_dropped_and_taken_again_is_sound(history: History, told: Read) -
 def test_a_page_used_while_it_was_let_go(history: History, told: Read) -> None:
     """The launch in between is the finding."""
     shared = history.alloc([5], "prefix:1")
+    history.fill(COMPUTE, shared)
     history.acquire(0, 1, 1)
     history.hold(shared, "request:1")
     history.publish(COMPUTE, 0, 1, shared)
@@ -310,3 +314,79 @@ def test_the_window_of_a_sequence_slides_on(history: History, told: Read, how: s
     history.forward(COMPUTE, use(0, 1, 9, 10))
     found = {(one["code"], one["seq"]) for one in told(history) if one["code"] != "TR206"}
     assert (set() if how == "mapped" else {("TR402", launch.seq)}) == found
+
+
+def mapped(history: History, pages: list[Page], row: int = 0, generation: int = 1, first: int = 0) -> None:
+    """The host means these entries to name these pages."""
+    listed = [list(page) for page in pages]
+    history.event("map", row=row, generation=generation, index=first, pages=listed)
+
+
+def test_what_is_published_otherwise_than_it_was_mapped(history: History, told: Read) -> None:
+    """The row's own pages, each in the other's entry: nobody else is met, and the sequence is not its own."""
+    pages = history.alloc([5, 6], "request:1")
+    history.acquire(0, 1, 1)
+    mapped(history, pages)
+    publish = history.publish(COMPUTE, 0, 1, pages[::-1])
+    launch = history.forward(COMPUTE, use(0, 1, 0, 8))
+    (finding,) = told(history)
+    assert ("TR402", launch.seq, 6) == (finding["code"], finding["seq"], finding["resource_id"])
+    assert finding["sentence"] == (
+        f"launch {launch.launch} (forward) on compute follows entry 0 of row 0 for request 1, in which page "
+        f"6.1 stands; the host had mapped page 5.1 there, at event {publish.seq - 1}, and "
+        f"launch {publish.launch} (copy_row) on compute published another"
+    )
+
+
+def test_a_page_in_two_entries(history: History, told: Read) -> None:
+    """The second entry's positions overwrite the first one's."""
+    pages = history.alloc([5, 6], "request:1")
+    history.acquire(0, 1, 1)
+    mapped(history, pages)
+    history.publish(COMPUTE, 0, 1, [pages[0], pages[0]])
+    history.forward(COMPUTE, use(0, 1, 0, 8))
+    (finding,) = told(history)
+    assert "follows entry 1 of row 0 for request 1, in which page 5.1 stands" in finding["sentence"]
+
+
+def test_a_publish_that_was_forgotten(history: History, told: Read) -> None:
+    """What the former tenant left stands there: the cause is not who holds that page."""
+    former = history.alloc([5, 6], "request:1")
+    history.acquire(0, 1, 1)
+    mapped(history, former)
+    history.publish(COMPUTE, 0, 1, former)
+    history.forward(COMPUTE, use(0, 1, 0, 8))
+    history.release(0, 1, 1)
+    history.give_back(former, "request:1")
+    pages = history.alloc([7], "request:2")
+    history.acquire(0, 2, 2)
+    mapped(history, pages, generation=2)
+    history.publish(COMPUTE, 0, 2, pages)
+    history.forward(COMPUTE, use(0, 2, 0, 4))
+    grown = history.alloc([8], "request:2")
+    mapped(history, grown, generation=2, first=1)
+    launch = history.forward(COMPUTE, use(0, 2, 4, 5))
+    (finding,) = told(history)
+    assert ("TR402", launch.seq) == (finding["code"], finding["seq"])
+    assert (
+        f"in which page 6.1 stands; the host had mapped page 8.1 there, at event {launch.seq - 1}, and "
+        "nothing was published in the entry since"
+    ) in finding["sentence"]
+
+
+def test_what_is_mapped_anew_may_be_followed_until_it_is_published(history: History, told: Read) -> None:
+    """Copy on write: the step in flight still follows the page that the entry had named, and holds it."""
+    shared = history.alloc([5], "request:9")
+    history.forward(COMPUTE, writes=[[5, 1, 0, 4]])
+    history.hold(shared, "request:1")
+    history.acquire(0, 1, 1)
+    mapped(history, shared)
+    history.publish(COMPUTE, 0, 1, shared)
+    history.forward(COMPUTE, use(0, 1, 4, 4, walked=1))
+    own = history.alloc([6], "request:1")
+    history.copy(COMPUTE, [[5, 1, 0, 4]], [[6, 1, 0, 4]])
+    mapped(history, own)
+    history.forward(COMPUTE, use(0, 1, 4, 4, walked=1))
+    history.publish(COMPUTE, 0, 1, own)
+    history.forward(COMPUTE, use(0, 1, 3, 4))
+    assert [] == told(history)

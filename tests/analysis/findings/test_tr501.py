@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.analysis.history import History, Launched, Page
+from tests.analysis.history import History, Launched, Page, use
 
 Read = Callable[[History], list[dict[str, Any]]]
 COMPUTE, TRANSFER = 1, 2
@@ -199,3 +199,71 @@ def test_only_the_last_page_of_a_node_has_its_digest(history: History, told: Rea
     (finding,) = told(history)
     assert (load.seq, 11) == (finding["seq"], finding["resource_id"])
     assert "but the slot has prefix 1, offloaded from page 5.1" in finding["sentence"]
+
+
+def started_behind(history: History, pages: list[Page], start: int) -> Launched:
+    """Request 2 has row 1 over these pages, and computes from `start` on."""
+    history.acquire(1, 1, 2)
+    history.publish(COMPUTE, 1, 1, pages)
+    return history.forward(COMPUTE, use(1, 1, start, start + 1))
+
+
+def computed(history: History, count: int = 2) -> list[Page]:
+    """Request 1 computes so many pages, and the cache keeps them."""
+    pages = history.alloc(range(5, 5 + count), "request:1")
+    history.acquire(0, 1, 1)
+    history.publish(COMPUTE, 0, 1, pages)
+    history.forward(COMPUTE, use(0, 1, 0, 4 * count))
+    history.hold(pages, "prefix:1")
+    listed = [list(page) for page in pages]
+    history.event("insert", node=1, digest=OWN, parent=0, identity=7, pages=listed)
+    return pages
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_pages_that_are_read_in_another_order(history: History, told: Read, turned: bool) -> None:
+    """Each was computed as another entry: keys are of other positions of the sequence."""
+    pages = computed(history)
+    match(history, pages, tokens=8)
+    history.hold(pages, "request:2")
+    own = history.alloc([9], "request:2")
+    launch = started_behind(history, (pages[::-1] if turned else pages) + own, 8)
+    found = told(history)
+    assert ([("TR501", launch.seq)] if turned else []) == [
+        (one["code"], one["seq"]) for one in found if one["resource_id"] == 5
+    ]
+    assert all(one["code"] == "TR501" for one in found)
+    if turned:
+        assert {one["sentence"] for one in found} >= {
+            f"launch {launch.launch} (forward) on compute reads page 5.1 as entry 1 of request 2; "
+            "request 1 computed it as entry 0: other positions of a sequence"
+        }
+
+
+@pytest.mark.parametrize("source", [5, 6])
+def test_a_tail_that_is_copied_from_another_page(history: History, told: Read, source: int) -> None:
+    """Two requests' first pages; the one that was hit is not the one that is copied."""
+    tail = computed(history, 1)
+    other = history.alloc([6], "request:3")
+    history.acquire(2, 1, 3)
+    history.publish(COMPUTE, 2, 1, other)
+    history.forward(COMPUTE, use(2, 1, 0, 4))
+    hit = match(history, tail, tokens=3, node=1)
+    own = history.alloc([7], "request:2")
+    history.copy(COMPUTE, [[source, 1, 0, 3]], [[7, 1, 0, 3]])
+    launch = started_behind(history, own, 3)
+    found = told(history)
+    assert ([] if source == 5 else ["TR501"]) == [one["code"] for one in found]
+    for one in found:
+        assert (
+            f"launch {launch.launch} (forward) on compute reads page 7.1 as entry 0 of request 2, which hit "
+            f"page 5.1 for it at event {hit}; what was copied there is of another page"
+        ) == one["sentence"]
+
+
+def test_a_hit_that_is_not_used_is_computed(history: History, told: Read) -> None:
+    """The request computes all of its positions: what the cache gave does not matter."""
+    pages = computed(history, 1)
+    match(history, pages)
+    started_behind(history, history.alloc([9], "request:2"), 0)
+    assert [] == told(history)

@@ -6,6 +6,8 @@ WITH
         -- What lies behind the end of a mapped row is TR403's.
         ANTI JOIN _past_row AS x
             ON x.fresh AND t.content = x.content AND t.generation = x.generation AND t.stream = x.stream
+        -- What the host meant to stand there is another page: TR402's.
+        ANTI JOIN _misplaced AS y ON t.content = y.content AND t.generation = y.generation AND t.stream = y.stream
         CROSS JOIN _window AS w
         WHERE t.mode <> 'walk' AND t.page >= 0 AND t.page < coalesce(w.kv_pages, 4294967296) AND t.life > 0
         UNION ALL

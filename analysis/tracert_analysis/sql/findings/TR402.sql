@@ -12,6 +12,7 @@ WITH
         -- What lies behind the end of a mapped row is TR403's.
         ANTI JOIN _past_row AS x
             ON x.fresh AND t.content = x.content AND t.generation = x.generation AND t.stream = x.stream
+        ANTI JOIN _misplaced AS y ON t.content = y.content AND t.generation = y.generation AND t.stream = y.stream
         JOIN _tenancy AS n ON t.row = n.row AND t.generation = n.generation
         LEFT JOIN page_life AS p ON t.page = p.page AND t.life = p.life
         CROSS JOIN _window AS w
@@ -78,7 +79,13 @@ WITH
         WHERE g.page >= 0 AND g.page < coalesce(w.kv_pages, 4294967296)
     ),
     broken AS (
-        SELECT * FROM stale QUALIFY row_number() OVER (PARTITION BY row, generation ORDER BY seq, index) = 1
+        SELECT * FROM (
+            FROM stale
+            UNION ALL BY NAME
+            SELECT content, row, generation, index, page, life, request, NULL AS owner, seq, NULL AS found,
+                'mapped otherwise' AS reason
+            FROM _misplaced
+        ) QUALIFY row_number() OVER (PARTITION BY row, generation ORDER BY seq, index) = 1
     )
 SELECT
     'TR402' AS code,
@@ -96,6 +103,12 @@ SELECT
         WHEN b.found IS NOT NULL THEN ', in which the kernel found '
             || CASE b.found WHEN 0 THEN '0' ELSE 'page ' || b.found END || ': ' || b.reason || ' was published there'
             || coalesce(', by ' || _launch_named(early.launch, early.kernel, early_name.name), '')
+        WHEN b.reason = 'mapped otherwise'
+            THEN ', in which page ' || b.page || '.' || b.life || ' stands; the host had mapped page ' || y.map_page
+                || '.' || y.map_life || ' there, at event ' || y.map_seq || CASE
+                    WHEN c.seq < y.map_seq THEN ', and nothing was published in the entry since'
+                    ELSE ', and ' || _launch_named(early.launch, early.kernel, early_name.name) || ' published another'
+                END
         WHEN b.reason = 'never published' THEN ', in which nothing was ever published'
         ELSE ', which names page ' || b.page || '.' || b.life || ': that request does not hold it, it is ' || b.reason
             || coalesce(' and was granted to ' || b.owner, '') || coalesce('. ' || o.why, '')
@@ -115,6 +128,8 @@ FROM broken AS b
 JOIN launch AS late ON b.seq = late.seq
 JOIN _stream AS late_name ON late.stream = late_name.stream
 LEFT JOIN row_content AS c ON b.content = c.content
+LEFT JOIN _misplaced AS y
+    ON b.reason = 'mapped otherwise' AND b.content = y.content AND b.generation = y.generation AND b.seq = y.seq
 LEFT JOIN _other_tenant AS o ON b.content = o.content AND b.generation = o.generation
 LEFT JOIN launch AS early ON c.seq = early.seq
 LEFT JOIN _stream AS early_name ON early.stream = early_name.stream

@@ -20,6 +20,9 @@ WITH
         UNION ALL
         -- What came back from the host tier has other tokens than what it is cached as from then on.
         SELECT m.seq, m.request, m.node, m.source_seq, m.reason, m.page, m.life FROM _misloaded AS m
+        UNION ALL
+        -- What a row takes for the start of its sequence is another part of one, or of another page.
+        SELECT f.seq, f.request, NULL, f.other_seq, f.reason, f.page, f.life FROM _foreign AS f
     ),
     first_broken AS (
         SELECT * FROM broken QUALIFY row_number() OVER (
@@ -33,6 +36,17 @@ SELECT
     'content' AS class,
     _confidence(false, w.holes) AS confidence,
     CASE
+        WHEN f.reason = 'entry' THEN _launch_named(r.launch, r.kernel, rn.name) || ' reads page ' || f.page || '.'
+            || f.life || ' as entry ' || f.index || ' of request ' || f.request || '; '
+            || coalesce('request ' || f.other_request, 'another') || ' computed '
+            || CASE WHEN f.via_seq IS NULL THEN 'it' ELSE 'what was copied there' END || ' as entry ' || f.other_index
+            || ': other positions of a sequence'
+        WHEN f.reason = 'page' THEN _launch_named(r.launch, r.kernel, rn.name) || ' reads page ' || f.page || '.'
+            || f.life || ' as entry ' || f.index || ' of request ' || f.request || ', which hit page ' || f.other_page
+            || '.' || f.other_life || ' for it at event ' || f.other_seq || CASE
+                WHEN f.via_seq IS NULL THEN '; that page is not in the row, and nothing was copied from it'
+                ELSE '; what was copied there is of another page'
+            END
         WHEN b.page IS NOT NULL THEN _launch_named(l.launch, l.kernel, s.name) || ' loads slot ' || o.slot
             || ' of the host tier into page ' || b.page || '.' || b.life || coalesce(' of request ' || b.request, '')
             || ', which is cached as prefix ' || b.node || ' from event ' || o.node_seq
@@ -49,16 +63,19 @@ SELECT
     CASE WHEN b.page IS NULL THEN 'prefix' ELSE 'page' END AS resource_kind,
     coalesce(b.page, b.node) AS resource_id,
     b.life,
-    t.row,
-    t.generation,
+    coalesce(f.row, t.row) AS row,
+    coalesce(f.generation, t.generation) AS generation,
     b.request,
-    l.launch,
-    l.on_stream AS stream,
+    coalesce(r.launch, l.launch) AS launch,
+    coalesce(r.on_stream, l.on_stream) AS stream,
     e.launch AS other_launch,
     e.on_stream AS other_stream,
     b.told_seq AS other_seq
 FROM first_broken AS b
 ASOF LEFT JOIN (FROM _tenancy WHERE request IS NOT NULL) AS t ON b.request = t.request AND b.seq < t.from_seq
+LEFT JOIN _foreign AS f ON b.page = f.page AND b.life = f.life AND b.seq = f.seq AND b.reason = f.reason
+LEFT JOIN _act AS r ON f.seq = r.seq
+LEFT JOIN _stream AS rn ON r.stream = rn.stream
 LEFT JOIN _misloaded AS o ON b.page = o.page AND b.life = o.life AND b.seq = o.seq
 LEFT JOIN _act AS l ON o.seq = l.seq
 LEFT JOIN _stream AS s ON l.stream = s.stream

@@ -9,10 +9,10 @@ CREATE TABLE _blemish (
     origins UBIGINT
 );
 
--- The same of positions that no launch of a row had computed when the launch `seq` read them as valid. Here they may be
--- `blank`, too: zeros, of the clear `origin_seq`; or `untold`: from before the history. `skip_first` up to `skip_end`
--- is what was left out of the sequence (`_skip`), `before_seq` the launch that had come furthest; null where `seq` is the
--- first of its row and generation there, and started behind them. Filled by Python.
+-- The same of positions that no launch of a row had computed when the launch `seq` read them as valid. Here they may
+-- be `blank`, too: zeros, of the clear `origin_seq`; or `untold`: from before the history. `skip_first` up to
+-- `skip_end` is what was left out of the sequence (`_skip`), `before_seq` the launch that had come furthest; null where
+-- `seq` is the first of its row and generation there, and started behind them. Filled by Python.
 CREATE TABLE _uncomputed (
     kind VARCHAR, page UINTEGER, life UINTEGER, first UBIGINT, "end" UBIGINT, seq UBIGINT, origin_seq UBIGINT,
     origin_page UINTEGER, origin_life UINTEGER, origin_class VARCHAR, via_seq UBIGINT, clear_seq UBIGINT,
