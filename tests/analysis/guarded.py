@@ -19,6 +19,7 @@ def guarded_history() -> tuple[History, dict[str, Launched]]:
         pages = history.alloc([4 + 2 * number, 5 + 2 * number], f"request:{10 + number}")
         history.acquire(number, 1, 10 + number)
         history.event("map", row=number, generation=1, index=0, pages=[list(page) for page in pages])
+        history.fill(COMPUTE, pages)
         launches[f"{name} published"] = history.publish(stream, number, 1, pages)
         launch = launches[name] = history.forward(COMPUTE, use(number, 1, 7, 8, walked=walked))
         history.event("guard", launch=launch.launch, row=number, generation=1, walked=walked, entries=entries)

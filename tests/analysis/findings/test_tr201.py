@@ -57,6 +57,7 @@ def test_a_launch_before_the_pages_are_free_is_sound(history: History, told: Rea
 def test_a_page_that_another_still_holds_is_sound(history: History, told: Read) -> None:
     """The prefix cache holds it, and the next request, too."""
     pages = history.alloc([5], "request:1")
+    history.fill(COMPUTE, pages)
     history.hold(pages, "prefix:1")
     history.drop(pages, "request:1")
     history.hold(pages, "request:2")

@@ -83,6 +83,7 @@ def test_a_transfer_pins_what_others_write(history: History, told: Read) -> None
 def shared(history: History, mode: str) -> None:
     """Request 2 has a page of the prefix, and a row that names it."""
     pages = history.alloc([5], "request:1")
+    history.fill(COMPUTE, pages)
     history.hold(pages, "prefix:1")
     history.drop(pages, "request:1")
     history.hold(pages, "request:2", mode)

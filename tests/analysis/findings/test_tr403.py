@@ -126,6 +126,7 @@ def test_an_entry_between_those_that_are_mapped(history: History, told: Read) ->
 def test_an_entry_that_is_mapped_too_late(history: History, told: Read) -> None:
     """The map comes behind the launch."""
     begun(history)
+    history.forward(COMPUTE, use(0, 1, 0, 8))
     history.publish(COMPUTE, 0, 1, history.alloc([7], "request:1"), first=2)
     launch = history.forward(COMPUTE, use(0, 1, 8, 9))
     history.event("map", row=0, generation=1, index=2, page=7, life=1)
@@ -159,6 +160,7 @@ def test_padded_entries_behind_the_end_are_sound(
 ) -> None:
     """They name the reserved page, and a kernel masks what it loads there; not so what it takes for valid."""
     pages = history.alloc([5], "request:1")
+    history.fill(COMPUTE, pages)
     history.alloc([7], "request:2")
     history.acquire(0, 1, 1)
     history.event("map", row=0, generation=1, index=0, page=5, life=1)
