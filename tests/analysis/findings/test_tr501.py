@@ -267,3 +267,18 @@ def test_a_hit_that_is_not_used_is_computed(history: History, told: Read) -> Non
     match(history, pages)
     started_behind(history, history.alloc([9], "request:2"), 0)
     assert [] == told(history)
+
+
+def test_what_the_host_tier_has_goes_further_than_the_hit(history: History, told: Read) -> None:
+    """A tail was hit on the device, and is left for whole pages that came back."""
+    pages = computed(history, 1)
+    other = history.alloc([6], "request:3")
+    history.fill(COMPUTE, other)
+    history.moved("offload", COMPUTE, [(0, *other[0])])
+    match(history, pages, tokens=3, node=0)
+    own = history.alloc([7], "request:2")
+    history.moved("load", COMPUTE, [(0, *own[0])])
+    history.acquire(1, 1, 2)
+    history.publish(COMPUTE, 1, 1, own)
+    history.forward(COMPUTE, use(1, 1, 4, 4, walked=1))
+    assert [] == told(history)

@@ -51,6 +51,8 @@ WITH
         ASOF JOIN (SELECT DISTINCT request, seq FROM _hit) AS l
             ON f.request = l.request AND f.from_seq > l.seq
         JOIN _hit AS h ON h.request = f.request AND h.seq = l.seq AND h.place = f.index AND h.positions > 0
+        -- What came back from the host tier was found there, and goes further than what was hit.
+        ANTI JOIN (FROM _moved WHERE slot IS NOT NULL) AS m ON f.page = m.page AND f.life = m.life
         WHERE h.page <> f.page OR h.life <> f.life
     )
 SELECT 'entry', w.page, w.life, f.row, f.generation, f.index, f.stream, f.seq, f.request, w.other_seq, n.request,
