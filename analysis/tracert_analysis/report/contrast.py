@@ -157,7 +157,8 @@ def _races(found: Row) -> str:
         parts.append(f"in {differing} a guarded launch found what had not been published")
     if left := races - waiting - differing:
         parts.append(f"in {left} the history does not tell which of the two ran first")
-    return f"who came first in the {races} that are told of: {', '.join(parts)}"
+    which = "the one that is" if races == 1 else f"the {races} that are"
+    return f"who came first in {which} told of: {', '.join(parts)}"
 
 
 def _lives(questions: Questions) -> Iterator[Contrast]:

@@ -29,6 +29,7 @@ def test_publishes_are_told_by_their_stream() -> None:
     ]
     assert made.contrast[0].text.endswith("all are ordered before who follows them")
     assert "in 1 the history does not tell which of the two ran first" in made.contrast[3].text
+    assert made.contrast[3].text.startswith("who came first in the one that is told of: ")
     # The others, too, are the first of their generation: that is nothing that the one has alone.
     assert "in common" not in [found.label for found in made.contrast]
     assert made.contrast[2].text.startswith("the right pattern is there: copy_row on transfer, ")
