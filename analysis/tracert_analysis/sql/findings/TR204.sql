@@ -30,9 +30,11 @@ WITH
         SELECT e.*, CASE WHEN e.request IS NULL THEN s.next_seq ELSE s.seq END AS next_seq
         FROM (FROM ended WHERE step IS NULL) AS e ASOF LEFT JOIN steps AS s ON e.seq < s.seq
         UNION ALL
-        SELECT e.*, min(s.seq)
-        FROM (FROM ended WHERE step IS NOT NULL) AS e LEFT JOIN steps AS s ON e.seq < s.seq AND e.step < s.step
-        GROUP BY ALL
+        -- Steps begin in the order of their numbers: the first behind both.
+        SELECT e.*, CASE WHEN s.seq IS NOT NULL THEN greatest(s.seq, t.seq) END
+        FROM (FROM ended WHERE step IS NOT NULL) AS e
+        ASOF LEFT JOIN steps AS s ON e.step < s.step
+        ASOF LEFT JOIN steps AS t ON e.seq < t.seq
     ),
     -- The rest of its step is the holder's own. A history that ends before that proves nothing, but one that was
     -- written whole as the engine went down in good order does: the crash of an engine leaves requests with pages.
