@@ -180,7 +180,8 @@ def _unknown_streams(connection: duckdb.DuckDBPyConnection) -> list[int]:
     """Streams beside a used legacy stream of which the dump doesn't say whether they order with it."""
     rows = connection.execute(
         """
-        SELECT DISTINCT l.stream FROM launch AS l ANTI JOIN stream_state AS s USING (stream)
+        SELECT DISTINCT l.stream FROM launch AS l
+        ANTI JOIN (FROM stream_state WHERE blocking IS NOT NULL) AS s USING (stream)
         WHERE l.stream > 0 AND EXISTS (FROM launch AS o WHERE o.stream = 0) ORDER BY l.stream
         """
     ).fetchall()

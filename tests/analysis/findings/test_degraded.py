@@ -6,15 +6,18 @@ kinds that nobody knows.
 """
 
 import random
+import zlib
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import orjson
 import pytest
 from tracert_analysis import library
+from tracert_analysis.load import open_dump
 
 from tests.analysis.findings.firing import firing
 from tests.analysis.findings.test_rules import FAULTS, Copying, renumbered
-from tests.analysis.history import History
+from tests.analysis.history import History, use
 from tests.some import a_few
 
 
@@ -122,3 +125,30 @@ def test_damage_weakens_each_finding(tmp_path: Path, case: tuple[str, str, int])
     whole = {(one.code, one.about) for one in findings(history, tmp_path)}
     DAMAGE[damage](history, random.Random(f"{damage} {seed}"))
     assert [] == added(whole, findings(history, tmp_path), damage)
+
+
+@pytest.mark.parametrize("told", ["not at all", "without saying so"])
+def test_a_stream_of_which_nobody_says_whether_legacy_orders_it(tmp_path: Path, told: str) -> None:
+    """A publish on the legacy stream, and a launch behind it that it may order: suspected, no more."""
+    history = History()
+    history.clear(1)
+    history.sync()
+    pages = history.alloc([5], "request:1")
+    history.acquire(0, 1, 1)
+    history.publish(0, 0, 1, pages)
+    history.forward(1, use(0, 1, 0, 4))
+    lines = []
+    for line in history.lines()[:-1]:
+        event = orjson.loads(line)
+        if event["kind"] == "stream_state" and event["stream"] == 1:
+            if told == "not at all":
+                continue
+            del event["blocking"]
+        lines.append(orjson.dumps(event) + b"\n")
+    end = {"kind": "end", "events": len(history.events), "crc32": zlib.crc32(b"".join(lines))}
+    path = tmp_path / "dump.jsonl"
+    path.write_bytes(b"".join(lines) + orjson.dumps(end) + b"\n")
+    dump = open_dump(str(path))
+    found = dump.connection.execute("SELECT code, confidence FROM finding").fetchall()
+    assert [("TR102", "suspected")] == found
+    assert ("whether stream 1 orders itself with the legacy stream is not told",) == dump.evidence.unknown
