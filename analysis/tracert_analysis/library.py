@@ -13,6 +13,7 @@ from typing import Any
 import duckdb
 
 from tracert_analysis import families
+from tracert_analysis.beside import meanwhile
 
 TABLES = ("kind", "header", "_told", "event", "stream_state", "page_state", "lane_state", "_clocks")
 """Filled from the dump, or by Python; in the order in which they refer to each other."""
@@ -279,8 +280,7 @@ def create_access(connection: duckdb.DuckDBPyConnection) -> None:
     """What follows from `_touch`, `_blemish` and the clocks: accesses and findings."""
     _create(connection, "views", tuple(name for name in ACCESS if name not in ASKED))
     needed = _Needed(connection)
-    broken = [code for code in FINDINGS if needed.may_have_rows(code) and _is_broken(connection, code)]
-    _find(connection, broken)
+    _find(connection, _broken(connection, [code for code in FINDINGS if needed.may_have_rows(code)]))
 
 
 def create_macros(connection: duckdb.DuckDBPyConnection) -> None:
@@ -318,6 +318,18 @@ class _Needed:
     @cached_property
     def _kinds(self) -> set[str]:
         return {row[0] for row in self._connection.execute("SELECT kind::VARCHAR FROM _seen").fetchall()}
+
+
+def _broken(connection: duckdb.DuckDBPyConnection, codes: list[str]) -> list[str]:
+    """Those of the findings that may have rows, in the same order: asked two at a time."""
+    broken = set[str]()
+
+    def ask(connection: duckdb.DuckDBPyConnection, some: list[str]) -> None:
+        broken.update([code for code in some if _is_broken(connection, code)])
+
+    with meanwhile(connection, lambda aside: ask(aside, codes[1::2])):
+        ask(connection, codes[0::2])
+    return [code for code in codes if code in broken]
 
 
 def _is_broken(connection: duckdb.DuckDBPyConnection, code: str) -> bool:

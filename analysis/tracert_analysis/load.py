@@ -89,7 +89,7 @@ def connect(database: str) -> duckdb.DuckDBPyConnection:
     connection.execute("SET temp_directory = $folder", {"folder": folder})
     connection.execute("SET max_temp_directory_size = $limit", {"limit": SPILLED_MAX})
     # It is guessed from few rows that a loop would do; where the guess is wrong, it takes a second.
-    connection.execute("SET asof_loop_join_threshold = 0")
+    connection.execute("SET GLOBAL asof_loop_join_threshold = 0")
     return connection
 
 
