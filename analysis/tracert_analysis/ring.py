@@ -43,7 +43,7 @@ class Ring:
     def __init__(self, path: Path) -> None:
         self.name = str(path)
         try:
-            self._image = read(path)
+            self._image = read(path, copy=False)
         except RecordError as error:
             raise DumpError(str(error)) from None
 
@@ -75,6 +75,11 @@ class Ring:
             plain = are_plain(image, part)
             events.records(image.slots, np.ascontiguousarray(part[plain]), plan, words)
             events.lines_of_text(b"\n".join(map(orjson.dumps, decode(image, part[~plain]))))
+            if image.has_moved:
+                raise DumpError(
+                    f"{self.name} is being written by a process that can't be seen from here, of another container "
+                    "maybe: read what `tracert recover` makes of it"
+                )
 
         return read_part
 

@@ -36,4 +36,4 @@ def disown(path: Path) -> None:
     with path.open("r+b") as file:
         header = Header.unpack(file.read(HEADER_SIZE))
         file.seek(0)
-        file.write(replace(header, boot_id="another").pack()[:COUNTERS_AT])
+        file.write(replace(header, boot_id="another", pid=2**22 + 1).pack()[:COUNTERS_AT])

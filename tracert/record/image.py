@@ -58,12 +58,12 @@ TORN_LISTED = 64
 class Image:
     """What a ring held at one moment. `read` makes one.
 
-    `slots` is the copied records region ([slots], dtype `layout.SLOT`), `heads` the slot numbers of the
+    `slots` is the records region ([slots], dtype `layout.SLOT`), `heads` the slot numbers of the
     accepted records in seq order. `torn` counts slots of the window without a readable record, `lost`
     events that were overwritten.
     """
 
-    def __init__(self, path: Path, descriptor: int, size: int) -> None:
+    def __init__(self, path: Path, descriptor: int, size: int, *, copy: bool) -> None:
         mapped = mmap.mmap(descriptor, size, prot=mmap.PROT_READ)
         self.header = header = _header(path, mapped[:HEADER_SIZE])
         regions = header.regions
@@ -77,21 +77,30 @@ class Image:
         live = np.frombuffer(mapped, SLOT, min(count, (size - regions.records) // SLOT_SIZE), regions.records)
         self._checked = header.checksum != CHECKSUM_NONE
         alive = _alive(header.pid)
-        # What nobody writes to is the same before and in the copy; and a mixture has no right checksum.
-        seqs = None
-        if alive or not self._checked:
-            seqs = np.zeros(count, np.uint64)
-            seqs[: len(live)] = live["seq"]
-        self.slots, held = _copied(descriptor, regions.records, count)
+        seqs, held = None, len(live)
+        self._kept = None if copy or alive or held < count else mapped
+        if self._kept is None:
+            # What nobody writes to is the same before and in the copy; and a mixture has no right checksum.
+            if alive or not self._checked:
+                seqs = np.zeros(count, np.uint64)
+                seqs[: len(live)] = live["seq"]
+            self.slots, held = _copied(descriptor, regions.records, count)
+        else:
+            self.slots = live
         self.truncated = held < count
         """The file ends early; the slots that it lacks count as torn."""
         counters = _counters(mapped)
-        self.lost = counters[LOST]
-        self._judge(seqs, before, counters[CURSOR])
+        self.lost, self._cursor = counters[LOST], counters[CURSOR]
+        self._judge(seqs, before, self._cursor)
         if self.torn and alive and seqs is not None:
             self._look_again(mapped, live, seqs, before)
         self._read_notes()
         self._fold_again(facts_seq)
+
+    @property
+    def has_moved(self) -> bool:
+        """Are the slots no copy, and was something written since? Then they hold what was not judged."""
+        return self._kept is not None and _counters(self._kept)[CURSOR] != self._cursor
 
     def _judge(self, seqs: NDArray[np.uint64] | None, before: int, after: int) -> None:
         """Accept or refuse every slot. `seqs` and the cursor `before` are of before the copying."""
@@ -188,9 +197,10 @@ class Image:
         return text.tobytes()[:count]
 
 
-def read(path: Path) -> Image:
-    """A copy of the ring in the file at `path`, whose writer may be alive.
+def read(path: Path, *, copy: bool = True) -> Image:
+    """What is in the ring in the file at `path`, whose writer may be alive.
 
+    Without `copy` the records of a writer that is not found stay where they are: see `Image.has_moved`.
     NotARingError, RingVersionError or TruncatedRingError (it ends before the records begin) when it
     cannot be read; PathError when it cannot be opened.
     """
@@ -204,7 +214,7 @@ def read(path: Path) -> Image:
         size = os.fstat(descriptor).st_size
         if size < HEADER_SIZE:
             raise NotARingError(path, "empty" if not size else f"{size} bytes are shorter than a header")
-        return Image(path, descriptor, size)
+        return Image(path, descriptor, size, copy=copy)
     except OSError as error:
         raise PathError(path, "read the ring", error.strerror or str(error)) from None
     finally:

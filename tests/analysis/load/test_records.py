@@ -14,7 +14,7 @@ from tracert_analysis.events import load_events
 from tracert_analysis.families import TABLES
 from tracert_analysis.ring import Ring
 
-from tests.record.rings import new_recorder
+from tests.record.rings import disown, new_recorder
 from tests.record.telling import Telling, tellings
 from tracert.record.access import Holder
 from tracert.record.recorder import Keyframe
@@ -36,15 +36,17 @@ def connection() -> Iterator[duckdb.DuckDBPyConnection]:
 
 
 def both(connection: duckdb.DuckDBPyConnection, recorder: RingRecorder) -> list[list[tuple[Any, ...]]]:
-    """All events of the ring, from its records and from its lines."""
+    """All events of the ring, from its records and from its lines; the same from those of a dead process."""
     ring = Ring(recorder.ring.path)
+    disown(recorder.ring.path)
     found = []
-    for source in (ring, ring.lines()):
+    for source in (ring, ring.lines(), Ring(recorder.ring.path)):
         assert load_events(connection, source).lines == 0
         found.append(connection.execute("FROM event ORDER BY seq").fetchall())
         for table in TABLES:
             connection.execute(f"DELETE FROM {table}")
     recorder.ring.path.unlink()
+    assert found.pop() == found[0]
     return found
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from tracert_analysis.load import Dump, DumpError, open_dump
 
+from tests.record.rings import disown
 from tracert.record.access import (
     ByteRange,
     Clear,
@@ -19,10 +20,13 @@ from tracert.record.access import (
     Publish,
     RowUse,
 )
+from tracert.record.image import Image
 from tracert.record.layout import Geometry
+from tracert.record.lines import are_plain
 from tracert.record.recorder import Keyframe
 from tracert.record.ring import Ring
 from tracert.record.ring_recorder import RingRecorder
+from tracert.record.whole import Index
 
 REQUEST = Holder("request", 1)
 
@@ -225,6 +229,25 @@ def test_a_broken_ring_is_refused_in_one_line(tmp_path: Path) -> None:
     with pytest.raises(DumpError, match=r"1-1\.ring") as refused:
         open_dump(str(path))
     assert "\n" not in str(refused.value)
+
+
+def test_a_writer_that_is_not_seen_is_told_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It lives in another container: what is not copied changes while it is read, and is not believed."""
+    ring, recorder = recorded(tmp_path)
+    recorder.fence_passed(device=True)
+    disown(ring.path)
+    assert 1 == open_dump(str(ring.path)).evidence.events
+
+    def tell(image: Image, heads: Index) -> Any:
+        recorder.fence_passed(device=True)
+        return are_plain(image, heads)
+
+    monkeypatch.setattr("tracert_analysis.ring.are_plain", tell)
+    with pytest.raises(
+        DumpError, match=r"is being written by a process that can.t be seen .*tracert recover"
+    ):
+        open_dump(str(ring.path))
+    ring.close()
 
 
 def test_nothing_is_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
