@@ -27,10 +27,7 @@ SELECT
     'unordered-access' AS name,
     b.seq,
     'order' AS class,
-    _confidence(
-        early.state <> 'finished' AND late.state IN ('running', 'finished') OR _seen_wrong(b.seq, b.row, b.page),
-        w.holes
-    ) AS confidence,
+    _confidence(_overtook(late.state, early.state) OR _seen_wrong(b.seq, b.row, b.page), w.holes) AS confidence,
     _launch_named(late.launch, late.kernel, late_name.name)
     || CASE WHEN b.slot IS NOT NULL THEN ' loads slot ' || b.slot || ' of the host tier into'
         ELSE CASE b.mode WHEN 'write' THEN ' writes' ELSE ' reads' END

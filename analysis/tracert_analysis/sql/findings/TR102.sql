@@ -14,7 +14,7 @@ SELECT
     b.seq,
     'order' AS class,
     _confidence(
-        early.state <> 'finished' AND late.state IN ('running', 'finished')
+        _overtook(late.state, early.state)
         OR EXISTS (
             FROM _wrong AS x
             WHERE x.stream = b.stream AND b.reason = 'publish' AND coalesce(x.row = b.row, true) AND CASE x.symptom

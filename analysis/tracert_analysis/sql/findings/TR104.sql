@@ -83,7 +83,7 @@ SELECT
     b.seq,
     'order' AS class,
     _confidence(
-        early.state <> 'finished' AND late.state IN ('running', 'finished') OR coalesce(m.observed, false)
+        _overtook(late.state, early.state) OR coalesce(m.observed, false)
         OR _seen_wrong(b.seq, b.row, b.page),
         w.holes
     ) AS confidence,

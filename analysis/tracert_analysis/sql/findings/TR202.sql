@@ -48,10 +48,7 @@ SELECT
     'unordered-reuse' AS name,
     b.first_seq AS seq,
     'lifetime' AS class,
-    _confidence(
-        early.state <> 'finished' AND late.state IN ('running', 'finished') OR b.first_seq IN (SELECT seq FROM _wrong),
-        w.holes
-    ) AS confidence,
+    _confidence(_overtook(late.state, early.state) OR _seen_wrong(b.first_seq, NULL, NULL), w.holes) AS confidence,
     _launch_named(late.launch, late.kernel, late_name.name)
     || CASE WHEN b.slot IS NOT NULL THEN ' fills slot ' || b.slot || ' of the host tier anew'
         ELSE ' is the first to touch page ' || b.page || '.' || b.life END

@@ -36,20 +36,13 @@ WITH
         ASOF LEFT JOIN steps AS s ON e.step < s.step
         ASOF LEFT JOIN steps AS t ON e.seq < t.seq
     ),
-    -- The rest of its step is the holder's own. A history that ends before that proves nothing, but one that was
-    -- written whole as the engine went down in good order does: the crash of an engine leaves requests with pages.
+    -- The rest of its step is the holder's own. A history that ends before that proves nothing, unless the engine
+    -- went down in good order.
     bounded AS (
         SELECT
             e.* EXCLUDE (next_seq),
-            coalesce(
-                e.next_seq,
-                CASE
-                    WHEN h.reason = 'exit' AND coalesce(json_type(h.error) <> 'OBJECT', true) AND e.kind <> 'fail'
-                        AND coalesce(TRY_CAST(h.ring ->> 'last_seq' AS UBIGINT) <= w.last_seq, true)
-                        THEN w.last_seq + 1
-                END
-            ) AS deadline
-        FROM followed AS e, header AS h, _window AS w
+            coalesce(e.next_seq, CASE WHEN w.orderly AND e.kind <> 'fail' THEN w.last_seq + 1 END) AS deadline
+        FROM followed AS e, _window AS w
     ),
     -- What was kept: mostly nothing, and then the rest is not asked.
     broken AS (

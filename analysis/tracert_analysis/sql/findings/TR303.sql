@@ -132,7 +132,7 @@ SELECT
     'torn-copy' AS name,
     b.at_seq AS seq,
     'content' AS class,
-    _confidence(b.write_seq IN (SELECT seq FROM _wrong), w.holes) AS confidence,
+    _confidence(_seen_wrong(b.write_seq, NULL, NULL), w.holes) AS confidence,
     CASE b.reason
         WHEN 'released' THEN 'nobody holds page ' || b.page || '.' || b.life || ' any more, while '
             || coalesce(_launch_named(c.launch, c.kernel, cn.name), 'a planned copy')

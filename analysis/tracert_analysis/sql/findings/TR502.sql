@@ -37,10 +37,7 @@ SELECT
     'hit-before-write' AS name,
     b.seq,
     'order' AS class,
-    _confidence(
-        early.state <> 'finished' AND late.state IN ('running', 'finished') OR _seen_wrong(b.seq, b.row, b.page),
-        w.holes
-    ) AS confidence,
+    _confidence(_overtook(late.state, early.state) OR _seen_wrong(b.seq, b.row, b.page), w.holes) AS confidence,
     _launch_named(late.launch, late.kernel, late_name.name) || ' reads page ' || b.page || '.' || b.life
     || ', which request ' || b.request || ' hit at event ' || b.hit_seq || ', and '
     || CASE

@@ -46,11 +46,7 @@ WITH
             WHERE l.seq > o.settled_seq AND l.step > b.step AND coalesce(l.seq < b.free_seq, true)
         )
         UNION ALL
-        -- An orderly end gives all back; but the file may have been cut short of it.
-        SELECT b.*, w.last_seq
-        FROM blocks AS b, header AS h, _window AS w
-        WHERE b.free_seq IS NULL AND h.reason = 'exit' AND coalesce(json_type(h.error) <> 'OBJECT', true)
-            AND coalesce(TRY_CAST(h.ring ->> 'last_seq' AS UBIGINT) <= w.last_seq, true)
+        SELECT b.*, w.last_seq FROM blocks AS b, _window AS w WHERE b.free_seq IS NULL AND w.orderly
     ),
     first_outlived AS (
         FROM outlived QUALIFY row_number() OVER (PARTITION BY launch, "offset", alloc_seq ORDER BY settled_seq) = 1

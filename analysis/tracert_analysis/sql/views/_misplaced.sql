@@ -8,15 +8,6 @@ CREATE TABLE _misplaced (
 
 INSERT INTO _misplaced
 WITH
-    meant AS (
-        SELECT row, generation, seq, index + place AS index, coalesce(x[1], page) AS page, coalesce(x[2], life) AS life
-        FROM (
-            SELECT row, generation, seq, index, page, life,
-                unnest(CASE WHEN len(pages) > 0 THEN pages ELSE [NULL] END) AS x,
-                unnest(range(greatest(coalesce(len(pages), 0), 1)::BIGINT)) AS place
-            FROM _told_page WHERE kind = 'map' AND row IS NOT NULL AND generation IS NOT NULL AND index < 1048576
-        )
-    ),
     followed AS (
         SELECT t.content, t.row, t.generation, t.index, t.stream, t.page, t.life, t.first_seq, t.last_seq, n.request,
             n.from_seq, least(coalesce(b.from_seq, t.last_seq + 1), coalesce(n.until_seq, t.last_seq + 1)) AS until_seq
@@ -25,9 +16,9 @@ WITH
         JOIN row_content AS c USING (content)
         LEFT JOIN _two_tenants AS b ON t.row = b.row AND t.generation = b.generation
         CROSS JOIN _window AS w
-        ANTI JOIN meant AS m
+        ANTI JOIN _mapped AS m
             ON t.row = m.row AND t.generation = m.generation AND t.index = m.index AND t.page = m.page
-            AND t.life = m.life AND m.seq < t.first_seq
+            AND t.life = m.life AND m.from_seq < t.first_seq
         WHERE t.mode = 'walk' AND t.page >= 0 AND t.page < coalesce(w.kv_pages, 4294967296)
             AND t.page NOT IN (SELECT page FROM page_life WHERE owner LIKE 'reserved:%')
             AND EXISTS (FROM _told_page AS e WHERE e.kind = 'row_acquire' AND e.seq = n.from_seq)
@@ -36,9 +27,9 @@ WITH
     ),
     -- Since when something else is meant.
     since AS (
-        SELECT f.content, f.generation, f.stream, min(m.seq) AS seq
+        SELECT f.content, f.generation, f.stream, min(m.from_seq) AS seq
         FROM followed AS f
-        JOIN meant AS m ON f.row = m.row AND f.generation = m.generation AND f.index = m.index
+        JOIN _mapped AS m ON f.row = m.row AND f.generation = m.generation AND f.index = m.index
         GROUP BY ALL
     ),
     dated AS (
@@ -50,11 +41,11 @@ WITH
             AND u.seq BETWEEN f.first_seq AND f.last_seq AND u.seq > s.seq AND u.seq < f.until_seq
         GROUP BY ALL
     )
-SELECT d.content, d.row, d.generation, d.index, d.stream, d.request, d.page, d.life, d.seq, m.seq, m.page, m.life
+SELECT d.content, d.row, d.generation, d.index, d.stream, d.request, d.page, d.life, d.seq, m.from_seq, m.page, m.life
 FROM dated AS d
-ASOF JOIN meant AS m ON d.row = m.row AND d.generation = m.generation AND d.index = m.index AND d.seq > m.seq
+ASOF JOIN _mapped AS m ON d.row = m.row AND d.generation = m.generation AND d.index = m.index AND d.seq > m.from_seq
 -- It may have been meant since it was first followed.
 WHERE NOT EXISTS (
-    FROM meant AS o WHERE o.row = d.row AND o.generation = d.generation AND o.index = d.index AND o.page = d.page
-        AND o.life = d.life AND o.seq < d.seq
+    FROM _mapped AS o WHERE o.row = d.row AND o.generation = d.generation AND o.index = d.index AND o.page = d.page
+        AND o.life = d.life AND o.from_seq < d.seq
 );

@@ -38,6 +38,9 @@ CREATE MACRO _seen_wrong(at_seq, at_row, at_page) AS EXISTS (
         AND (x.row IS NULL OR at_row IS NULL OR x.row = at_row OR coalesce(list_contains(x.pages, at_page), false))
 );
 
+-- Did a launch start before one had ended that should have come first?
+CREATE MACRO _overtook(late, early) AS early <> 'finished' AND late IN ('running', 'finished');
+
 -- How a sentence names a launch; without one it is an act of a writer that has no stream.
 CREATE MACRO _launch_named(launch, kernel, stream_name) AS CASE
     WHEN launch IS NULL THEN coalesce(kernel || ' of ', '') || stream_name

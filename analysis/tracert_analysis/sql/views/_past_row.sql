@@ -1,16 +1,18 @@
 -- Since when and until when the host meant an entry of a row to name a page. Seqs.
 CREATE TABLE _mapped (
-    row USMALLINT, generation UINTEGER, index UBIGINT, from_seq UBIGINT, until_seq UBIGINT, page BIGINT
+    row USMALLINT, generation UINTEGER, index UBIGINT, from_seq UBIGINT, until_seq UBIGINT, page BIGINT,
+    life BIGINT
 );
 
 INSERT INTO _mapped
-SELECT row, generation, index, seq, until_seq, page FROM (
-    SELECT kind, row, generation, index, seq, page,
+SELECT row, generation, index, seq, until_seq, page, life FROM (
+    SELECT kind, row, generation, index, seq, page, life,
         lead(seq) OVER (PARTITION BY row, generation, index ORDER BY seq) AS until_seq
     FROM (
         SELECT kind, row, generation, seq,
             index + unnest(range(CASE WHEN len(pages) > 0 THEN len(pages) ELSE 1 END)) AS index,
-            unnest(CASE WHEN len(pages) > 0 THEN list_transform(pages, lambda x: x[1]) ELSE [page::BIGINT] END) AS page
+            unnest(CASE WHEN len(pages) > 0 THEN list_transform(pages, lambda x: x[1]) ELSE [page::BIGINT] END) AS page,
+            unnest(CASE WHEN len(pages) > 0 THEN list_transform(pages, lambda x: x[2]) ELSE [life::BIGINT] END) AS life
         FROM _told_page
         WHERE kind IN ('map', 'unmap') AND row IS NOT NULL AND generation IS NOT NULL AND index < 1048576
     )

@@ -13,7 +13,9 @@ CREATE TABLE _window (
     -- Some events this reader doesn't understand: their kind, who acted, or what a writer wrote. They may have written.
     strange BOOLEAN,
     page_size UBIGINT,
-    kv_pages UBIGINT
+    kv_pages UBIGINT,
+    -- It was written whole as the engine went down in good order: what is still kept at its end was never given back.
+    orderly BOOLEAN
 );
 
 INSERT INTO _window
@@ -83,5 +85,8 @@ SELECT
     CASE WHEN TRY_CAST(h.config ->> 'page_size' AS UBIGINT) BETWEEN 1 AND 1048576
         THEN TRY_CAST(h.config ->> 'page_size' AS UBIGINT) END,
     CASE WHEN TRY_CAST(h.config ->> 'kv_pages' AS UBIGINT) BETWEEN 1 AND 4294967295
-        THEN TRY_CAST(h.config ->> 'kv_pages' AS UBIGINT) END
+        THEN TRY_CAST(h.config ->> 'kv_pages' AS UBIGINT) END,
+    -- A crash leaves things as they were, and so does a file that was cut short of its end.
+    coalesce(h.reason = 'exit', false) AND coalesce(json_type(h.error) <> 'OBJECT', true)
+        AND coalesce(TRY_CAST(h.ring ->> 'last_seq' AS UBIGINT) <= b.last_seq, true)
 FROM bounds AS b, understood AS u, header AS h LEFT JOIN base ON true;
