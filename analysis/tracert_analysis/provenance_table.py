@@ -77,8 +77,9 @@ SELECT r.page, r.life, r.first_seq, 0, max(least(u.start - r.index * w.page_size
     r.generation
 FROM _reading AS r SEMI JOIN _inspected AS i ON r.page = i.page AND r.life = i.life
 JOIN _use AS u ON r.first_seq = u.seq AND r.row = u.row AND r.generation = u.generation
+JOIN _tenancy AS n ON r.row = n.row AND r.generation = n.generation
 CROSS JOIN _window AS w
-WHERE u.start > r.index * w.page_size AND r.first_seq >= w.known_from
+WHERE n.request IS NOT NULL AND u.start > r.index * w.page_size AND r.first_seq >= w.known_from
 GROUP BY r.page, r.life, r.first_seq, r.row, r.generation
 ORDER BY r.first_seq, r.page, r.life, r.row, r.generation"""
 

@@ -185,17 +185,18 @@ def test_a_page_that_is_cached_again_is_no_leak(history: History, told: Read) ->
 
 @pytest.mark.parametrize("late", [False, True])
 def test_a_page_is_kept_while_it_is_copied_elsewhere(history: History, told: Read, late: bool) -> None:
-    """Who ended may keep a page until the host knows that the copy of it is done, and no step longer."""
+    """Who ended may keep a page until the host knows that its copy is done, and in the step that begins then."""
     pages = evicted(history)
     ended = history.seq
     history.moved("offload", COMPUTE, [(0, *pages[0])])
     history.forward(COMPUTE, step=2)
     history.forward(COMPUTE, step=3)
     history.sync(COMPUTE)
+    history.forward(COMPUTE, step=4)
     if late:
-        history.forward(COMPUTE, step=4)
+        history.forward(COMPUTE, step=5)
     history.drop(pages, "prefix:3", "read")
-    history.forward(COMPUTE, step=5)
+    history.forward(COMPUTE, step=6)
     wrong = [(found["code"], found["seq"]) for found in told(history)]
     assert ([("TR204", ended)] if late else []) == wrong
 
@@ -235,16 +236,17 @@ def test_a_page_is_kept_while_a_launch_that_uses_it_is_in_flight(
     history.release(0, 1, 1)
     history.forward(COMPUTE, step=3)
     history.passed(in_flight)
+    history.forward(COMPUTE, step=4)
     if late:
-        history.forward(COMPUTE, step=4)
+        history.forward(COMPUTE, step=5)
     history.give_back(pages, "request:1")
-    history.forward(COMPUTE, step=5)
+    history.forward(COMPUTE, step=6)
     wrong = [(found["code"], found["seq"]) for found in told(history)]
     assert ([("TR204", ended)] if late else []) == wrong
 
 
 @pytest.mark.parametrize(
-    ("done", "steps", "confidence"), [(1, 2, "proven"), (0, 2, None), (0, 6, "suspected")]
+    ("done", "steps", "confidence"), [(1, 3, "proven"), (1, 2, None), (0, 2, None), (0, 6, "suspected")]
 )
 def test_a_page_is_kept_while_a_writer_without_a_stream_reads_it(
     history: History, told: Read, done: int, steps: int, confidence: str | None

@@ -73,7 +73,8 @@ WITH
     ),
     -- A holder may wait for what still touches its pages, and gives them back once the host knows that it is done: for
     -- a launch in flight, or a writer without a stream. Of a launch that has ended, and the host never asked, a request
-    -- may keep them a step longer. What uses a row of somebody else is no matter of who is no request.
+    -- may keep them a step longer. What uses a row of somebody else is no matter of who is no request, and never gives
+    -- them back.
     touched AS (
         SELECT k.holder, k.page, k.life, k.seq, k.request, k.deadline, x.seq AS act_seq
         FROM broken AS k JOIN _extent AS x ON k.page = x.page AND k.life = x.life AND x.seq < k.deadline
@@ -84,7 +85,7 @@ WITH
         JOIN _use AS u
             ON t.row = u.row AND t.generation = u.generation AND t.stream = u.stream
             AND u.seq BETWEEN t.first_seq AND t.last_seq AND u.seq < k.deadline
-        WHERE k.request IS NOT NULL
+        WHERE k.request IS NOT NULL OR k.until_seq IS NOT NULL
     ),
     in_flight AS (
         SELECT t.holder, t.page, t.life, t.seq, max(
@@ -107,7 +108,10 @@ WITH
         ANTI JOIN taken_again AS t USING (holder, page, life, seq)
         LEFT JOIN in_flight AS c USING (holder, page, life, seq)
         WHERE c.done_seq IS NULL OR c.done_seq < k.deadline
-            OR EXISTS (FROM steps AS s WHERE s.seq > c.done_seq AND coalesce(s.seq < k.until_seq, true))
+            -- In the step that begins next it may give back; not in one after that.
+            OR EXISTS (
+                FROM steps AS s WHERE s.seq > c.done_seq AND s.next_seq < coalesce(k.until_seq, 1e18::UBIGINT)
+            )
             -- A completion that does not come for so many steps may never come.
             OR c.open_seq IS NOT NULL AND k.until_seq IS NULL
                 AND (SELECT count(*) FROM steps AS s WHERE s.seq > k.deadline) >= 4

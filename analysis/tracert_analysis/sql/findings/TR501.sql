@@ -43,10 +43,7 @@ SELECT
             || ': other positions of a sequence'
         WHEN f.reason = 'page' THEN _launch_named(r.launch, r.kernel, rn.name) || ' reads page ' || f.page || '.'
             || f.life || ' as entry ' || f.index || ' of request ' || f.request || ', which hit page ' || f.other_page
-            || '.' || f.other_life || ' for it at event ' || f.other_seq || CASE
-                WHEN f.via_seq IS NULL THEN '; that page is not in the row, and nothing was copied from it'
-                ELSE '; what was copied there is of another page'
-            END
+            || '.' || f.other_life || ' for it at event ' || f.other_seq || '; what was copied there is of another page'
         WHEN b.page IS NOT NULL THEN _launch_named(l.launch, l.kernel, s.name) || ' loads slot ' || o.slot
             || ' of the host tier into page ' || b.page || '.' || b.life || coalesce(' of request ' || b.request, '')
             || ', which is cached as prefix ' || b.node || ' from event ' || o.node_seq

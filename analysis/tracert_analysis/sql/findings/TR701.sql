@@ -30,8 +30,12 @@ WITH
     -- The host settles a step, or a later one, only when it has learnt that the step's launches ended; what it gives
     -- back then is given back before it launches a later step.
     settled AS (
+        -- Where transactions have the numbers of their launches: then the frontier came to be where the launch was.
         SELECT e.seq, l.step FROM _told_step AS e JOIN launch AS l ON e.transaction = l.launch
-        WHERE e.kind = 'transaction' AND e.op = 'commit' AND l.step IS NOT NULL
+        LEFT JOIN _use AS u ON l.seq = u.seq
+        WHERE e.kind = 'transaction' AND e.op = 'commit' AND l.step IS NOT NULL AND coalesce(
+            e.row = u.row AND e.request = u.request AND e.frontier > u.start AND e.frontier <= u.end, u.seq IS NULL
+        )
     ),
     over AS (
         SELECT b.launch, b.offset, b.alloc_seq, min(s.seq) AS settled_seq

@@ -1,6 +1,6 @@
--- Entries that launches of one stream followed to another page than the host had ever mapped there by then for the
--- row's request: the first such launch (`seq`), and the last of those maps. `content` is what stands in the entry. Only
--- tenancies are judged whose beginning the history has, and as long as no other request has the row, too.
+-- Entries that launches of one stream followed to another page than the host ever mapped there for the row's request:
+-- the first such launch (`seq`), and the last of those maps. `content` is what stands in the entry. Only tenancies are
+-- judged whose beginning the history has, and as long as no other request has the row, too.
 CREATE TABLE _misplaced (
     content UBIGINT, row USMALLINT, generation UINTEGER, index UBIGINT, stream USMALLINT, request UBIGINT, page BIGINT,
     life BIGINT, seq UBIGINT, map_seq UBIGINT, map_page BIGINT, map_life BIGINT
@@ -16,9 +16,10 @@ WITH
         JOIN row_content AS c USING (content)
         LEFT JOIN _two_tenants AS b ON t.row = b.row AND t.generation = b.generation
         CROSS JOIN _window AS w
+        -- Whenever: a host may publish first and tell of the map then.
         ANTI JOIN _mapped AS m
-            ON t.row = m.row AND t.generation = m.generation AND t.index = m.index AND t.page = m.page
-            AND t.life = m.life AND m.from_seq < t.first_seq
+            ON t.row = m.row AND t.generation = m.generation AND t.index = m.index
+            AND coalesce(t.page = m.page, true) AND coalesce(t.life = m.life, true)
         WHERE t.mode = 'walk' AND t.page >= 0 AND t.page < coalesce(w.kv_pages, 4294967296)
             AND t.page NOT IN (SELECT page FROM page_life WHERE owner LIKE 'reserved:%')
             AND EXISTS (FROM _told_page AS e WHERE e.kind = 'row_acquire' AND e.seq = n.from_seq)
@@ -43,9 +44,4 @@ WITH
     )
 SELECT d.content, d.row, d.generation, d.index, d.stream, d.request, d.page, d.life, d.seq, m.from_seq, m.page, m.life
 FROM dated AS d
-ASOF JOIN _mapped AS m ON d.row = m.row AND d.generation = m.generation AND d.index = m.index AND d.seq > m.from_seq
--- It may have been meant since it was first followed.
-WHERE NOT EXISTS (
-    FROM _mapped AS o WHERE o.row = d.row AND o.generation = d.generation AND o.index = d.index AND o.page = d.page
-        AND o.life = d.life AND o.from_seq < d.seq
-);
+ASOF JOIN _mapped AS m ON d.row = m.row AND d.generation = m.generation AND d.index = m.index AND d.seq > m.from_seq;

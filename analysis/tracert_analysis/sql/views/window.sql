@@ -68,6 +68,14 @@ WITH
                     OR list_bool_or(list_transform(coalesce(reads, []) || coalesce(writes, []), lambda x:
                         len(x) <> 4 OR list_min(x) < 0 OR list_max(x) >= 4294967296))
                 )
+        -- What was done is not told, where nothing was begun.
+        ) AND NOT EXISTS (
+            FROM _told_rest AS d, bounds AS b
+            WHERE d.kind = 'external_done' AND d.transaction IS NOT NULL AND b.first_seq = 1 AND NOT EXISTS (
+                FROM _told_rest AS e
+                WHERE e.kind = 'external_begin' AND e.actor = d.actor AND e.transaction = d.transaction
+                    AND e.seq < d.seq
+            )
         -- Of more writers at once than there are channels no clock tells.
         ) AND NOT EXISTS (
             FROM _told_rest AS e ANTI JOIN _outside AS o USING (seq) WHERE e.kind IN ('host_write', 'external_begin')
