@@ -77,8 +77,8 @@ class Ring:
             events.lines_of_text(b"\n".join(map(orjson.dumps, decode(image, part[~plain]))))
             if image.has_moved:
                 raise DumpError(
-                    f"{self.name} is being written by a process that can't be seen from here, of another container "
-                    "maybe: read what `tracert recover` makes of it"
+                    f"{self.name} is being written by a process that can't be seen from here, of another "
+                    "container maybe: read what `tracert recover` makes of it"
                 )
 
         return read_part

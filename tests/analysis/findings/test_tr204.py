@@ -185,7 +185,7 @@ def test_a_page_that_is_cached_again_is_no_leak(history: History, told: Read) ->
 
 @pytest.mark.parametrize("late", [False, True])
 def test_a_page_is_kept_while_it_is_copied_elsewhere(history: History, told: Read, late: bool) -> None:
-    """Who ended may keep a page until the host knows that its copy is done, and in the step that begins then."""
+    """Until the host knows that the copy is done, and in the step that begins then."""
     pages = evicted(history)
     ended = history.seq
     history.moved("offload", COMPUTE, [(0, *pages[0])])
