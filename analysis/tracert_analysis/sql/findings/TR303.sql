@@ -23,7 +23,9 @@ WITH
     ),
     -- The copies that carry a plan out, piece by piece: `first` up to `end` are positions of the source.
     pieces AS (
-        SELECT p.seq AS plan_seq, p.page, p.life, p.to_page, p.to_life, b.seq, l.stream, l.ordinal, l.learnt_seq,
+        SELECT p.seq AS plan_seq, p.page, p.life, p.to_page, p.to_life, b.seq,
+            coalesce(l.stream, o.stream) AS stream, coalesce(l.ordinal, o.ordinal) AS ordinal,
+            coalesce(l.learnt_seq, o.done_seq) AS learnt_seq,
             greatest(b.first, p.to_first) - p.to_first + p.first AS first,
             least(b.end, p.to_end) - p.to_first + p.first AS "end"
         FROM plans AS p
@@ -31,7 +33,9 @@ WITH
             ON b.page = p.to_page AND b.life = p.to_life AND b.seq > p.seq AND coalesce(b.seq < p.done_seq, true)
             AND b.source_page = p.page AND b.source_life = p.life
             AND b.source_first + p.to_first = p.first + b.first AND b.first < p.to_end AND p.to_first < b.end
-        JOIN launch AS l ON b.seq = l.seq
+        LEFT JOIN launch AS l ON b.seq = l.seq
+        LEFT JOIN _outside AS o ON b.seq = o.seq
+        WHERE l.seq IS NOT NULL OR o.seq IS NOT NULL
     ),
     -- Pieces whose source was let go before the host knew that they had executed.
     early AS (

@@ -53,7 +53,7 @@ WITH
         -- What names a reserved page is padding in a row that was given back, whatever its generation, and behind the
         -- end of the sequence; so is an entry that the host means to name it, as long as nothing is written there.
         AND NOT coalesce(
-            o.owner LIKE 'reserved:%' AND (
+            o.page IN (SELECT page FROM page_life WHERE owner LIKE 'reserved:%') AND (
                 u.seq > o.released_seq
                 OR u.end <= o.index * w.page_size
                 OR (u.start >= u.end OR u.start >= (o.index + 1) * w.page_size) AND EXISTS (

@@ -71,7 +71,19 @@ WITH
         WHERE a.row <> a.from_row OR a.generation <> a.from_generation
     ),
     broken AS (
-        SELECT *, least(until, written) AS "end" FROM kept WHERE until > front AND written > front
+        SELECT k.*, least(k.until, k.written) AS "end" FROM kept AS k
+        WHERE k.until > k.front AND k.written > k.front
+            -- A kernel that mends what was rejected writes through no row, and so does a copy.
+            AND NOT EXISTS (
+                FROM _window AS w
+                JOIN row_content AS c
+                    ON c.row = k.row AND c.generation = k.generation AND c.seq < k.seq
+                    AND coalesce(c.until_seq > k.verify_seq, true)
+                    AND c.index BETWEEN k.front // w.page_size AND (least(k.until, k.written) - 1) // w.page_size
+                JOIN _extent AS x
+                    ON x.page = c.page AND x.life = c.life AND x.mode = 'write' AND x.source <> 'clear'
+                    AND x.seq > k.verify_seq AND x.seq < k.seq
+            )
         QUALIFY row_number() OVER (PARTITION BY row, generation ORDER BY seq, act) = 1
     )
 SELECT

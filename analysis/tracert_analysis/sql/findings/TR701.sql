@@ -13,6 +13,10 @@ WITH
         SELECT l.seq, l.launch, l.stream, l.kernel, p.bytes, p.capacity, p.room
         FROM launch AS l ASOF JOIN plans AS p ON l.launch = p.launch AND l.seq > p.seq
         WHERE p.bytes > p.room
+            -- It waited until there was room, and has it.
+            AND coalesce((
+                SELECT sum(b.bytes) FROM blocks AS b WHERE b.launch = l.launch AND b.alloc_seq BETWEEN p.seq AND l.seq
+            ) < p.bytes, true)
     ),
     starved_beside AS (
         SELECT s.seq, count(b.launch) AS blocks, coalesce(sum(b.bytes), 0)::UBIGINT AS live,

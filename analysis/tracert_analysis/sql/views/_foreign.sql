@@ -39,14 +39,14 @@ WITH RECURSIVE
         WHERE t.mode = 'write' AND p.alloc_seq IS NOT NULL
     ),
     written AS (
-        SELECT f.page, f.life, f.row, f.generation, f.seq,
-            bool_or(t.index = f.index OR coalesce(t.request = f.request, true)) AS right_one,
-            arg_max(t.index, t.first_seq) AS other_index, max(t.first_seq) AS other_seq,
-            arg_max(t.request, t.first_seq) AS other_request, arg_max(s.via_seq, t.first_seq) AS via_seq
+        SELECT f.*, bool_or(t.index = f.index OR coalesce(t.request = f.request, true)) AS right_one,
+            arg_max(
+                {'index': t.index, 'seq': t.first_seq, 'request': t.request, 'via_seq': s.via_seq}, t.first_seq
+            ) AS other
         FROM fronts AS f
         JOIN sources AS s ON f.page = s.page AND f.life = s.life AND coalesce(s.via_seq < f.seq, true)
         JOIN put AS t ON s.source_page = t.page AND s.source_life = t.life AND t.first_seq < f.seq
-        GROUP BY f.page, f.life, f.row, f.generation, f.seq, f.index
+        GROUP BY ALL
     ),
     -- What the cache gave last before the request had its row, and a page of the request's own in its place, into which
     -- something was copied since. A request of several rows has hits of several tables.
@@ -65,17 +65,20 @@ WITH RECURSIVE
         -- What came back from the host tier was found there, and goes further than what was hit.
         HAVING count(b.slot) = 0
     )
-SELECT 'entry', w.page, w.life, f.row, f.generation, f.index, f.stream, f.seq, f.request, w.other_seq,
-    w.other_request, w.other_index, NULL, NULL, w.via_seq
-FROM written AS w JOIN fronts AS f USING (page, life, row, generation, seq)
-WHERE NOT w.right_one
-UNION ALL
-SELECT 'page', g.page, g.life, g.row, g.generation, g.index, g.stream, g.seq, g.request, g.hit_seq, NULL, NULL,
-    g.hit_page, g.hit_life, g.via_seq
-FROM given AS g
-WHERE NOT EXISTS (
-    FROM sources AS s WHERE s.page = g.page AND s.life = g.life
-        AND s.source_page = g.hit_page AND s.source_life = g.hit_life
-) AND NOT EXISTS (
-    FROM put AS t WHERE t.page = g.page AND t.life = g.life AND t.first_seq < g.seq
-);
+FROM (
+    SELECT 'entry' AS reason, page, life, row, generation, index, stream, seq, request, other.seq, other.request,
+        other.index, NULL, NULL, other.via_seq
+    FROM written WHERE NOT right_one
+    UNION ALL
+    SELECT 'page', g.page, g.life, g.row, g.generation, g.index, g.stream, g.seq, g.request, g.hit_seq, NULL, NULL,
+        g.hit_page, g.hit_life, g.via_seq
+    FROM given AS g
+    WHERE NOT EXISTS (
+        FROM sources AS s WHERE s.page = g.page AND s.life = g.life
+            AND s.source_page = g.hit_page AND s.source_life = g.hit_life
+    ) AND NOT EXISTS (
+        FROM put AS t WHERE t.page = g.page AND t.life = g.life AND t.first_seq < g.seq
+    )
+)
+-- Which page was given says more than which entry it was.
+QUALIFY row_number() OVER (PARTITION BY page, life ORDER BY seq, reason DESC, row, index) = 1;
