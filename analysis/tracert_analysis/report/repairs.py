@@ -145,6 +145,19 @@ def cases(
     if code == "TR301" and content is not None:
         rows = any(run.content == "rows" and run.stale for run in content.runs)
         return {"Where state rows are what is stale": rows}
+    # Of these the row says no more than its sentence why it is there.
+    if code == "TR402":
+        meant_other = "; the host had mapped page" in root["sentence"]
+        return {
+            "Where the host means another page": meant_other,
+            "Where the row names what was given back": not meant_other,
+        }
+    if code == "TR501":
+        other = "for it at event" in root["sentence"] or "other positions of a sequence" in root["sentence"]
+        return {
+            "Where it is not the page that was hit, or another part of a sequence": other,
+            "Where it was hit by a name": not other,
+        }
     if code != "TR701" or workspace is None:
         return {}
     kept = root["launch"] == root["other_launch"]

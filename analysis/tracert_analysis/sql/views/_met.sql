@@ -68,25 +68,57 @@ WITH
     ),
     -- Outputs that were not finite, with the launch and the step that gave them.
     seen AS (
-        SELECT e.seq, e.launch, e.request, l.step
+        SELECT e.seq, e.launch, e.request, l.step, l.seq AS launch_seq,
+            list_transform(e.pages, lambda x: x[1]) AS pages
         FROM _told_rest AS e LEFT JOIN launch AS l USING (launch) WHERE e.kind = 'nonfinite'
     ),
-    -- Until when a reader meets what it met: the page's next clear, for these positions.
+    -- Until when a reader meets what it met: until these positions are cleared, or computed up to the last of them.
     cleared AS (
         SELECT b.kind, b.page, b.life, b.seq, min(x.seq) AS clear_seq
         FROM reader AS b
         JOIN _extent AS x
             ON x.source = 'clear' AND x.page = b.page AND x.seq > b.seq AND x.first <= b.first AND x.end >= b.end
         GROUP BY b.kind, b.page, b.life, b.seq
+    ),
+    computed AS (
+        SELECT b.kind, b.page, b.life, b.seq, min(u.seq) AS over_seq
+        FROM reader AS b
+        JOIN _touch AS t ON b.page = t.page AND b.life = t.life AND t.mode = 'write' AND t.last_seq > b.seq
+        JOIN _use AS u
+            ON t.row = u.row AND t.generation = u.generation AND t.stream = u.stream AND u.seq > b.seq
+            AND u.seq BETWEEN t.first_seq AND t.last_seq
+        CROSS JOIN _window AS w
+        WHERE u.start < u.end AND u.end >= t.index * w.page_size + b.end
+        GROUP BY b.kind, b.page, b.life, b.seq
+    ),
+    -- A later launch meets it as long as it reads that page.
+    read_on AS (
+        SELECT b.page, b.life, u.seq
+        FROM (SELECT DISTINCT page, life FROM reader) AS b
+        JOIN _touch AS t ON b.page = t.page AND b.life = t.life AND t.mode = 'read'
+        JOIN _use AS u
+            ON t.row = u.row AND t.generation = u.generation AND t.stream = u.stream AND u.depth > t.index
+            AND u.seq BETWEEN t.first_seq AND t.last_seq
+        SEMI JOIN seen AS s ON u.seq = s.launch_seq
+        UNION ALL
+        SELECT x.page, x.life, x.seq FROM _extent AS x SEMI JOIN seen AS s ON x.seq = s.launch_seq WHERE x.mode = 'read'
     )
 SELECT
     r.*,
     EXISTS (
         FROM seen AS s
         WHERE s.seq > r.seq AND coalesce(s.seq < c.clear_seq, true)
-            AND (
-                s.launch = r.launch AND coalesce(s.request = r.request, true)
-                OR s.request = r.request OR r.request IS NULL AND s.step = r.step
-            )
+            AND CASE
+                WHEN s.launch = r.launch THEN coalesce(s.request = r.request, true)
+                WHEN r.request IS NULL THEN s.step = r.step
+                ELSE s.request = r.request AND coalesce(s.launch_seq < o.over_seq, true)
+                    AND coalesce(len(s.pages) = 0 OR list_contains(s.pages, r.page), true)
+                    AND (
+                        s.launch_seq IS NULL
+                        OR EXISTS (FROM read_on AS n WHERE n.page = r.page AND n.life = r.life AND n.seq = s.launch_seq)
+                    )
+            END
     ) AS observed
-FROM reader AS r LEFT JOIN cleared AS c USING (kind, page, life, seq);
+FROM reader AS r
+LEFT JOIN cleared AS c USING (kind, page, life, seq)
+LEFT JOIN computed AS o USING (kind, page, life, seq);
