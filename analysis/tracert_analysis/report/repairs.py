@@ -155,7 +155,7 @@ def cases(
     if code == "TR501":
         other = "for it at event" in root["sentence"] or "other positions of a sequence" in root["sentence"]
         return {
-            "Where it is not the page that was hit, or another part of a sequence": other,
+            "Where another page or other positions stand there": other,
             "Where it was hit by a name": not other,
         }
     if code != "TR701" or workspace is None:

@@ -9,7 +9,7 @@ from tracert_analysis.report.as_text import render
 from tracert_analysis.report.build import build
 from tracert_analysis.report.repairs import CASE, advice, fitting
 
-from tests.analysis.history import History
+from tests.analysis.history import History, use
 from tests.analysis.ring import COMPUTE, Ring
 
 KEPT = "Where a block is kept"
@@ -42,7 +42,29 @@ def test_cases_that_a_page_tells_of_are_known() -> None:
         "Where it is meant to be valid",
         "Where state rows are what is stale",
         "Where its range is what is wrong",
+        "Where the host means another page",
+        "Where the row names what was given back",
+        "Where another page or other positions stand there",
+        "Where it was hit by a name",
     }
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+def test_the_first_repair_of_a_stale_entry_fits_its_reason(tmp_path: Path, swapped: bool) -> None:
+    """Of pages that nobody gave back, no repair that gives them back later."""
+    history = History()
+    history.clear(COMPUTE)
+    history.sync()
+    pages = history.alloc([5, 6], "request:1")
+    if not swapped:
+        history.give_back(pages[1:], "request:1")
+    history.acquire(0, 1, 1)
+    history.event("map", row=0, generation=1, index=0, pages=[list(page) for page in pages])
+    history.publish(COMPUTE, 0, 1, pages[::-1] if swapped else pages)
+    history.forward(COMPUTE, use(0, 1, 0, 4, walked=2))
+    verdict = build(history.read(tmp_path)).verdict
+    first = "Publish from the list that was mapped" if swapped else "Unmap and publish before the page is given"
+    assert ("TR402", True) == (verdict.code, verdict.fix[0].startswith(first))
 
 
 @pytest.mark.parametrize(
