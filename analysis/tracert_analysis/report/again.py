@@ -43,10 +43,16 @@ LEFT JOIN launch AS late ON late.launch = f.launch
 WHERE f.class <> 'symptom' QUALIFY row_number() OVER (PARTITION BY f.finding) = 1 ORDER BY f.finding"""
 
 
+# What ranks decided is not asked again.
+BROKEN = "SELECT count(*) AS broken FROM main.finding WHERE class <> 'symptom' AND code <> 'TR801'"
+
+
 class Left(NamedTuple):
     """The findings of an edited history; symptoms don't count: what was seen stays in it."""
 
     rows: list[Row]
+    before: int
+    """How many the recorded one has."""
 
     def same(self, root: Row) -> Row | None:
         """The one that is still `root`; None where that one is gone."""
@@ -58,14 +64,20 @@ class Left(NamedTuple):
         """Is a rule broken that was not broken there before?"""
         return any(row["fresh"] for row in self.rows)
 
-    def what(self, before: int) -> str:
-        """What the second check found, of so many findings `before`."""
-        if not self.rows:
+    @property
+    def what(self) -> str:
+        """What the second check found."""
+        left, before = len(self.rows), self.before
+        if not left:
             return f"{'the finding is' if before == 1 else f'all {before} findings are'} gone"
         codes = ", ".join(sorted({row["code"] for row in self.rows}))
-        if len(self.rows) > before:
-            return f"{len(self.rows)} findings are there instead of {before}: {codes}"
-        return f"{len(self.rows)} of {before} findings {'is' if len(self.rows) == 1 else 'are'} left: {codes}"
+        if left > before:
+            return f"{left} findings are there instead of {before}: {codes}"
+        return f"{left} of {before} findings {'is' if left == 1 else 'are'} left: {codes}"
+
+    def told(self, edited: str) -> str:
+        """What it found with what was `edited`, to go on from."""
+        return f"{edited} and every {CHECKED}, {self.what}"
 
 
 class Edited(NamedTuple):
@@ -116,12 +128,27 @@ def checked_again(
         library.create_access(connection)
         if found_out is not None:
             found_out()
-        found = connection.execute(of_dump(LEFT, own))
-        names = [column[0] for column in found.description]
-        return Left([dict(zip(names, row, strict=True)) for row in found.fetchall()])
+        return Left(_rows(dump, of_dump(LEFT, own)), _rows(dump, of_dump(BROKEN, own))[0]["broken"])
     finally:
         connection.execute(f"USE {own}")
         connection.execute(f"DROP SCHEMA {SCHEMA} CASCADE")
+
+
+def rows(dump: Dump, query: str, verdict: int = 1) -> list[Row]:
+    """What the recorded history has, asked as `main.`; `$verdict` is the verdict's number."""
+    return _rows(dump, of_dump(query, schema(dump), verdict))
+
+
+def count(dump: Dump, query: str, root: Row) -> int:
+    """The only number that a query of `rows` gives, about the verdict `root`."""
+    ((number,),) = (row.values() for row in rows(dump, query, root["finding"]))
+    return int(number)
+
+
+def _rows(dump: Dump, query: str) -> list[Row]:
+    result = dump.connection.execute(query)
+    names = [column[0] for column in result.description]
+    return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
 
 
 def schema(dump: Dump) -> str:

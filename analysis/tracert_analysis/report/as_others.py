@@ -8,35 +8,28 @@ from typing import NamedTuple
 
 from tracert_analysis.load import Dump
 from tracert_analysis.report.acts import Acts
-from tracert_analysis.report.again import EVENTS_MAX, checked_again, of_dump, schema
+from tracert_analysis.report.added import WAITED, fences, with_added
+from tracert_analysis.report.again import EVENTS_MAX, checked_again
 from tracert_analysis.report.contrast import right_ways
-from tracert_analysis.report.counterfactual import ADDED, BROKEN
 from tracert_analysis.report.facts import Edge
 from tracert_analysis.report.moved import PLACED
 from tracert_analysis.report.questions import Questions, Row, literal
 
 CODE = "TR102"
 
-# Between two events three numbers become free, as in the counterfactual.
-FENCES = """
-CREATE TABLE _fence AS
-SELECT (SELECT coalesce(max(fence) FILTER (fence < 1e18), 0) FROM main.event) + row_number() OVER () AS fence,
-    early.to_stream AS stream, early.ordinal, 4 * early.seq - 2 AS record_seq, late.stream AS to_stream,
-    4 * late.seq - 4 AS wait_seq
-FROM (
-    SELECT l.seq, p.stream AS to_stream, p.ordinal, {late}::USMALLINT AS late
-    FROM main.launch AS l JOIN _placed AS p USING (seq) WHERE l.kernel = {kernel} AND l.stream = {stream}
-) AS early
-ASOF JOIN main.launch AS late ON early.late = late.stream AND early.seq < late.seq"""
+FENCES = fences("""
+    SELECT early.to_stream AS stream, early.ordinal, early.seq AS behind, late.stream AS to_stream,
+        late.seq AS before
+    FROM (
+        SELECT l.seq, p.stream AS to_stream, p.ordinal, {late}::USMALLINT AS late
+        FROM main.launch AS l JOIN _placed AS p USING (seq) WHERE l.kernel = {kernel} AND l.stream = {stream}
+    ) AS early
+    ASOF JOIN main.launch AS late ON early.late = late.stream AND early.seq < late.seq""")
 
-EVENTS = """
-CREATE VIEW event AS
-SELECT e.* REPLACE (
-    4 * e.seq - 3 AS seq, coalesce(p.stream, e.stream) AS stream, coalesce(p.ordinal, e.ordinal) AS ordinal,
-    CASE WHEN e.record_seq BETWEEN 1 AND 1e18 THEN 4 * e.record_seq - 3 WHEN e.record_seq >= 0 THEN 0
-    END AS record_seq
-) FROM main.event AS e LEFT JOIN _placed AS p ON e.seq = p.seq
-UNION ALL BY NAME FROM _added"""
+EVENTS = with_added(
+    "coalesce(p.stream, e.stream) AS stream, coalesce(p.ordinal, e.ordinal) AS ordinal",
+    "LEFT JOIN _placed AS p ON e.seq = p.seq",
+)
 
 
 class Alike(NamedTuple):
@@ -58,13 +51,12 @@ def as_others(questions: Questions, acts: Acts, dump: Dump, root: Row, edges: tu
     way = max(ways, key=lambda found: found["followed"])
     stream = way["stream"]
     kernel = literal(early.kernel)
-    before = int(dump.connection.execute(of_dump(BROKEN, schema(dump))).fetchall()[0][0])
     left = checked_again(
         dump,
         (
             PLACED.format(kernel=kernel, stream=early.stream, to_stream=stream),
             FENCES.format(kernel=kernel, stream=early.stream, late=late.stream),
-            ADDED,
+            WAITED,
             EVENTS,
         ),
     )
@@ -75,5 +67,5 @@ def as_others(questions: Questions, acts: Acts, dump: Dump, root: Row, edges: tu
     return Alike(
         f"or enqueue {early.kernel} on stream {name}, and let {late.stream_name} wait for a fence behind it: "
         f"so the same kernel goes there, in order {times} of {times} times",
-        f"; with {what}, and every rule checked again, {left.what(before)}",
+        left.told(f"; with {what},"),
     )

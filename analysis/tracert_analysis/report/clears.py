@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from tracert_analysis.load import Dump
 from tracert_analysis.report.acts import Acts
-from tracert_analysis.report.again import SCHEMA, Left, checked_again, of_dump, schema
+from tracert_analysis.report.again import SCHEMA, Left, checked_again, of_dump, rows, schema
 from tracert_analysis.report.questions import Questions, Row
 from tracert_analysis.report.stories import WrongRange
 
@@ -65,7 +65,7 @@ FROM main.event AS e LEFT JOIN _target AS t ON e.seq = t.seq"""
 ROUNDS = 8
 """What a clear wipes once more, for a copy brought the zeros of another, shows when that one is mended."""
 
-TIMES = "SELECT count(DISTINCT clear_seq) FROM main._spared"
+TIMES = "SELECT count(DISTINCT clear_seq) AS times FROM main._spared"
 
 
 def wrong_range(questions: Questions, acts: Acts, row: Row | None) -> WrongRange | None:
@@ -98,21 +98,17 @@ class Ranged(NamedTuple):
     left: Left
 
 
-def with_right_range(dump: Dump, before: int, found: WrongRange) -> Ranged:
-    """What is left of so many findings `before` when every such clear has the right range."""
+def with_right_range(dump: Dump, found: WrongRange) -> Ranged:
+    """What is left of the findings when every such clear has the right range."""
     if found.reaches:
         left, times = _narrowed(dump)
         what = f"leaving {found.wrong} out"
     else:
-        times = dump.connection.execute(of_dump(TIMES, schema(dump))).fetchall()[0][0]
+        times = rows(dump, TIMES)[0]["times"]
         left = checked_again(dump, (WIDER, EVENTS))
         what = f"reaching {found.wrong}"
     where = "" if times == 1 else f" (and {times - 1} more like it)"
-    return Ranged(
-        f"with the clear of launch {found.act.launch} {what}{where}, and every rule checked again, "
-        f"{left.what(before)}",
-        left,
-    )
+    return Ranged(left.told(f"with the clear of launch {found.act.launch} {what}{where},"), left)
 
 
 def _narrowed(dump: Dump) -> tuple[Left, int]:
@@ -120,7 +116,6 @@ def _narrowed(dump: Dump) -> tuple[Left, int]:
     own = schema(dump)
     known: dict[tuple[int, int], Wiping] = {}
     fresh = _wipings(dump, own)
-    left = Left([])
     for _ in range(ROUNDS):
         known |= {(wiping[0], wiping[1]): wiping for wiping in fresh}
         fresh, wipings = [], ", ".join(map(str, known.values()))

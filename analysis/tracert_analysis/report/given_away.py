@@ -7,7 +7,7 @@ and given to another. Poison that is published when a row is given back comes be
 """
 
 from tracert_analysis.load import Dump
-from tracert_analysis.report.again import Edited, checked_again, of_dump, schema
+from tracert_analysis.report.again import Edited, checked_again, count, rows
 from tracert_analysis.report.questions import Questions, Row
 
 CODES = ("TR201", "TR401", "TR402", "TR403")
@@ -58,7 +58,7 @@ WHERE f.finding = $verdict AND f.code IN ('TR201', 'TR401', 'TR402', 'TR403') AN
     )
 )"""
 
-COUNTS = f"SELECT (SELECT count(*) FROM ({PUBLISHES})), (SELECT count(*) FROM ({USES}))"
+COUNTS = f"SELECT (SELECT count(*) FROM ({PUBLISHES})) AS publishes, (SELECT count(*) FROM ({USES})) AS uses"
 
 LEFT_OUT = f"""
 CREATE TABLE _late_use AS
@@ -90,21 +90,16 @@ def fixes(questions: Questions, root: Row) -> tuple[str, ...]:
     return FIXES.get(met[0]["what"], ()) if met else ()
 
 
-def given_away(dump: Dump, broken: int, root: Row) -> Edited | None:
-    """What is left of so many findings without late acts, as a sentence; None when the verdict met none."""
-    own = schema(dump)
-    if not dump.connection.execute(of_dump(MET, own, root["finding"])).fetchall()[0][0]:
+def given_away(dump: Dump, root: Row) -> Edited | None:
+    """What is left of the findings without late acts; None when the verdict met none."""
+    if not count(dump, MET, root):
         return None
-    publishes, uses = dump.connection.execute(of_dump(COUNTS, own)).fetchall()[0]
+    late = rows(dump, COUNTS)[0]
     told = [
-        f"{count} {one if count == 1 else several} of a row"
-        for count, one, several in ((publishes, "publish", "publishes"), (uses, "use", "uses"))
-        if count
+        f"{late[name]} {one if late[name] == 1 else name} of a row"
+        for name, one in (("publishes", "publish"), ("uses", "use"))
+        if late[name]
     ]
     left = checked_again(dump, (LEFT_OUT,))
-    return Edited(
-        f"without the {' and '.join(told)} that came after the row was given to another, and every rule "
-        f"checked again, {left.what(broken)}",
-        left.same(root) is None,
-        left=left,
-    )
+    what = f"without the {' and '.join(told)} that came after the row was given to another,"
+    return Edited(left.told(what), left.same(root) is None, left=left)

@@ -5,10 +5,9 @@ and a launch finds no room, the oldest block that is live is given back before t
 was placed later stays where it was: only who is in the way is changed.
 """
 
-from typing import Any
-
 from tracert_analysis.load import Dump
-from tracert_analysis.report.again import Edited, checked_again, of_dump, schema
+from tracert_analysis.report.added import adding, with_added
+from tracert_analysis.report.again import Edited, checked_again, rows
 from tracert_analysis.report.questions import Row
 
 # Blocks that findings call kept: in these the launch and the one that is in the way are the same.
@@ -70,21 +69,10 @@ JOIN longest AS l ON l.seq = p.seq AND l.without
 JOIN longest AS t ON t.seq = p.seq AND NOT t.without
 WHERE t.room = p.room"""
 
-ADDED = """
-CREATE TABLE _added AS FROM main.event LIMIT 0;
-INSERT INTO _added BY NAME
-SELECT 4 * due - 4 AS seq, 'workspace_free' AS kind, launch, stream, "offset", bytes, capacity FROM _freed"""
+ADDED = adding("""
+SELECT 4 * due - 4 AS seq, 'workspace_free' AS kind, launch, stream, "offset", bytes, capacity FROM _freed""")
 
-EVENTS = """
-CREATE VIEW event AS
-SELECT e.* REPLACE (
-    4 * e.seq - 3 AS seq,
-    CASE WHEN e.record_seq BETWEEN 1 AND 1e18 THEN 4 * e.record_seq - 3 WHEN e.record_seq >= 0 THEN 0
-    END AS record_seq,
-    coalesce(r.room, e.room) AS room
-)
-FROM main.event AS e LEFT JOIN _room AS r ON e.seq = r.seq
-UNION ALL BY NAME FROM _added"""
+EVENTS = with_added("coalesce(r.room, e.room) AS room", "LEFT JOIN _room AS r ON e.seq = r.seq")
 
 # The launch that finds no room first, and its plan.
 STARVED = """
@@ -93,13 +81,13 @@ JOIN main.event AS p ON p.kind = 'workspace_plan' AND p.launch = f.launch AND p.
 WHERE f.code = 'TR701' AND f.launch IS DISTINCT FROM f.other_launch ORDER BY f.seq, p.seq DESC LIMIT 1"""
 
 
-def given_back(dump: Dump, broken: int, root: Row) -> Edited | None:
-    """What is left of the findings, `broken` in all, when blocks are given back; None where none could be."""
+def given_back(dump: Dump, root: Row) -> Edited | None:
+    """What is left of the findings when blocks are given back; None where none could be."""
     number = root["finding"]
-    starved = next(iter(_all(dump, STARVED)), None)
-    kept, blocks = _all(dump, KEPT), KEPT
+    starved = next(iter(rows(dump, STARVED)), None)
+    kept, blocks = rows(dump, KEPT), KEPT
     if not kept:
-        kept, blocks = [row for row in _all(dump, OLDEST, number) if row["due"] is not None], OLDEST
+        kept, blocks = [row for row in rows(dump, OLDEST, number) if row["due"] is not None], OLDEST
     if starved and starved["bytes"] > starved["capacity"] and root["launch"] == starved["launch"]:
         return Edited(
             f"no block given back would have helped: launch {starved['launch']} planned {starved['bytes']} "
@@ -111,14 +99,14 @@ def given_back(dump: Dump, broken: int, root: Row) -> Edited | None:
     rooms: list[Row] = []
     taken = blocks.replace("$verdict", f"{number:d}")
     statements = (FREED.format(blocks=taken), ROOMS, ADDED, EVENTS)
-    left = checked_again(dump, statements, lambda: rooms.extend(_all(dump, "FROM _room")))
+    left = checked_again(dump, statements, lambda: rooms.extend(rows(dump, "FROM _room")))
     found = next((row for row in reversed(rooms) if starved and row["launch"] == starved["launch"]), None)
     told = (
         f"; launch {found['launch']} then finds {found['room']} bytes in one piece for its {starved['bytes']}"
         if found is not None and starved is not None
         else ""
     )
-    sentence = f"with {_what(kept, blocks)} and every rule checked again, {left.what(broken)}{told}"
+    sentence = left.told(f"with {_what(kept, blocks)}") + told
     gone = left.same(root) is None
     return Edited(sentence, gone, left=left, helps=("kept" if blocks is KEPT else "oldest",) if gone else ())
 
@@ -131,9 +119,3 @@ def _what(kept: list[Row], blocks: str) -> str:
     if len(kept) > 1:
         return f"all {len(kept)} blocks that were kept given back when their launches had ended,"
     return f"{named} given back when launch {block['launch']} had ended, before event {block['due']},"
-
-
-def _all(dump: Dump, query: str, verdict: int = 1) -> list[Row]:
-    result = dump.connection.execute(of_dump(query, schema(dump), verdict))
-    names = [column[0] for column in result.description]
-    return [dict[str, Any](zip(names, row, strict=True)) for row in result.fetchall()]

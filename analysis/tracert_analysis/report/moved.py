@@ -35,8 +35,8 @@ SELECT e.* REPLACE (coalesce(p.stream, e.stream) AS stream, coalesce(p.ordinal, 
 FROM main.event AS e LEFT JOIN _placed AS p ON e.seq = p.seq"""
 
 
-def moved(dump: Dump, move: Move, before: int, root: Row) -> Edited:
-    """What is left of so many findings `before` when the kernel's launches are moved.
+def moved(dump: Dump, move: Move, root: Row) -> Edited:
+    """What is left of the findings when the kernel's launches are moved.
 
     It repairs the verdict `root` where that is gone, and nothing is broken that was not.
     """
@@ -44,7 +44,4 @@ def moved(dump: Dump, move: Move, before: int, root: Row) -> Edited:
         return Edited(NOT_CHECKED, None)
     placed = PLACED.format(kernel=literal(move.kernel), stream=move.stream, to_stream=move.to_stream)
     left = checked_again(dump, (placed, EVENTS))
-    return Edited(
-        f"with {move.what}, and every rule checked again, {left.what(before)}",
-        left.same(root) is None and not left.breaks,
-    )
+    return Edited(left.told(f"with {move.what},"), left.same(root) is None and not left.breaks)

@@ -10,7 +10,7 @@ from tracert_analysis.report.acts import Acts
 from tracert_analysis.report.again import CHECKED, Edited
 from tracert_analysis.report.as_others import as_others
 from tracert_analysis.report.causes import kept_room
-from tracert_analysis.report.counterfactual import are_mixed, counterfactual
+from tracert_analysis.report.counterfactual import counterfactual
 from tracert_analysis.report.edges import missing_edge, move
 from tracert_analysis.report.facts import Edge, Resource
 from tracert_analysis.report.findings import beside, resource, story, unexplained
@@ -18,12 +18,11 @@ from tracert_analysis.report.moved import moved
 from tracert_analysis.report.options import bearing
 from tracert_analysis.report.questions import Questions, Row
 from tracert_analysis.report.report import Confidence, Repetition, Verdict
+from tracert_analysis.report.right_bytes import are_mixed
 from tracert_analysis.report.scene import Scene
 from tracert_analysis.report.sentences import nothing_found
 from tracert_analysis.report.stories import BytesStory, Uncomputed, WorkspaceStory, WrongRange
 from tracert_analysis.report.uncomputed import MASKS
-
-BROKEN = "SELECT count(*) FROM finding WHERE class <> 'symptom' AND code <> 'TR801'"
 
 
 def config_of(dump: Dump) -> dict[str, Any]:
@@ -150,8 +149,7 @@ def _moved(questions: Questions, dump: Dump, root: Row, edges: tuple[Edge, ...])
     way = move(questions, edges[0]) if len(edges) == 1 else None
     if way is None:
         return Way()
-    broken = int(dump.connection.execute(BROKEN).fetchall()[0][0])
-    edited = moved(dump, way, broken, root)
+    edited = moved(dump, way, root)
     return Way(way.sentence, f"; {edited.sentence}") if edited.repaired else Way()
 
 

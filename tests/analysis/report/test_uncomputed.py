@@ -6,8 +6,8 @@ import pytest
 from tracert_analysis.load import Dump
 from tracert_analysis.report import as_json, as_text
 from tracert_analysis.report.build import build
-from tracert_analysis.report.counterfactual import NO_CALL
 from tracert_analysis.report.report import Report
+from tracert_analysis.report.right_bytes import UNCOMPUTED
 
 from tests.analysis.findings.test_uncomputed import ended, tenant, tenant_that_fills
 from tests.analysis.history import use
@@ -90,4 +90,4 @@ def test_valid_positions_before_the_first_launch(tmp_path: Path) -> None:
     assert verdict.code == "TR301"
     assert ", which it takes for valid; there keys and values" in verdict.sentence
     assert verdict.fix[0].startswith("Compute these positions, or bring them")
-    assert verdict.counterfactual == NO_CALL["uncomputed"]
+    assert verdict.counterfactual == UNCOMPUTED
