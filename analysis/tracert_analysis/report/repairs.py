@@ -153,9 +153,9 @@ def cases(
             "Where the row names what was given back": not meant_other,
         }
     if code == "TR501":
-        other = "for it at event" in root["sentence"] or "other positions of a sequence" in root["sentence"]
+        other = root["sentence"].endswith("other positions of a sequence")
         return {
-            "Where another page or other positions stand there": other,
+            "Where other positions stand there": other,
             "Where it was hit by a name": not other,
         }
     if code != "TR701" or workspace is None:

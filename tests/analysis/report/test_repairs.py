@@ -44,7 +44,7 @@ def test_cases_that_a_page_tells_of_are_known() -> None:
         "Where its range is what is wrong",
         "Where the host means another page",
         "Where the row names what was given back",
-        "Where another page or other positions stand there",
+        "Where other positions stand there",
         "Where it was hit by a name",
     }
 
@@ -63,7 +63,7 @@ def test_the_first_repair_of_a_stale_entry_fits_its_reason(tmp_path: Path, swapp
     history.publish(COMPUTE, 0, 1, pages[::-1] if swapped else pages)
     history.forward(COMPUTE, use(0, 1, 0, 4, walked=2))
     verdict = build(history.read(tmp_path)).verdict
-    first = "Publish from the list that was mapped" if swapped else "Unmap and publish before the page is given"
+    first = "Publish from the list that was mapped" if swapped else "Unmap and publish before the page"
     assert ("TR402", True) == (verdict.code, verdict.fix[0].startswith(first))
 
 

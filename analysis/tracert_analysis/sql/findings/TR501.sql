@@ -21,8 +21,8 @@ WITH
         -- What came back from the host tier has other tokens than what it is cached as from then on.
         SELECT m.seq, m.request, m.node, m.source_seq, m.reason, m.page, m.life FROM _misloaded AS m
         UNION ALL
-        -- What a row takes for the start of its sequence is another part of one, or of another page.
-        SELECT f.seq, f.request, NULL, f.other_seq, f.reason, f.page, f.life FROM _foreign AS f
+        -- What a row takes for a part of its sequence is another part of one.
+        SELECT f.seq, f.request, NULL, f.other_seq, 'entry', f.page, f.life FROM _foreign AS f
     ),
     first_broken AS (
         SELECT * FROM broken QUALIFY row_number() OVER (
@@ -36,14 +36,11 @@ SELECT
     'content' AS class,
     _confidence(false, w.holes) AS confidence,
     CASE
-        WHEN f.reason = 'entry' THEN _launch_named(r.launch, r.kernel, rn.name) || ' reads page ' || f.page || '.'
+        WHEN b.reason = 'entry' THEN _launch_named(r.launch, r.kernel, rn.name) || ' reads page ' || f.page || '.'
             || f.life || ' as entry ' || f.index || ' of request ' || f.request || '; '
             || coalesce('request ' || f.other_request, 'another') || ' computed '
             || CASE WHEN f.via_seq IS NULL THEN 'it' ELSE 'what was copied there' END || ' as entry ' || f.other_index
             || ': other positions of a sequence'
-        WHEN f.reason = 'page' THEN _launch_named(r.launch, r.kernel, rn.name) || ' reads page ' || f.page || '.'
-            || f.life || ' as entry ' || f.index || ' of request ' || f.request || ', which hit page ' || f.other_page
-            || '.' || f.other_life || ' for it at event ' || f.other_seq || '; what was copied there is of another page'
         WHEN b.page IS NOT NULL THEN _launch_named(l.launch, l.kernel, s.name) || ' loads slot ' || o.slot
             || ' of the host tier into page ' || b.page || '.' || b.life || coalesce(' of request ' || b.request, '')
             || ', which is cached as prefix ' || b.node || ' from event ' || o.node_seq
@@ -70,7 +67,7 @@ SELECT
     b.told_seq AS other_seq
 FROM first_broken AS b
 ASOF LEFT JOIN (FROM _tenancy WHERE request IS NOT NULL) AS t ON b.request = t.request AND b.seq < t.from_seq
-LEFT JOIN _foreign AS f ON b.page = f.page AND b.life = f.life AND b.seq = f.seq AND b.reason = f.reason
+LEFT JOIN _foreign AS f ON b.reason = 'entry' AND b.page = f.page AND b.life = f.life AND b.seq = f.seq
 LEFT JOIN _act AS r ON f.seq = r.seq
 LEFT JOIN _stream AS rn ON r.stream = rn.stream
 LEFT JOIN _misloaded AS o ON b.page = o.page AND b.life = o.life AND b.seq = o.seq
