@@ -125,9 +125,10 @@ def _loaded(connection: duckdb.DuckDBPyConnection, source: Source, frame: Frame)
     streams = _unknown_streams(connection)
     if streams or _has_holes(connection, frame, unread):
         connection.execute("UPDATE _window SET holes = true")
-    fill_blemishes(connection)
+    unseen = fill_blemishes(connection)
     library.create_access(connection)
-    return Dump(source.name, connection, frame.header, _evidence(connection, frame, unread, streams), source)
+    evidence = _evidence(connection, frame, unread, streams, unseen)
+    return Dump(source.name, connection, frame.header, evidence, source)
 
 
 def _load_header(connection: duckdb.DuckDBPyConnection, header: dict[str, Any]) -> None:
@@ -189,7 +190,7 @@ def _unknown_streams(connection: duckdb.DuckDBPyConnection) -> list[int]:
 
 
 def _evidence(
-    connection: duckdb.DuckDBPyConnection, frame: Frame, unread: Unread, streams: list[int]
+    connection: duckdb.DuckDBPyConnection, frame: Frame, unread: Unread, streams: list[int], unseen: int
 ) -> Evidence:
     row = connection.execute(
         """
@@ -215,6 +216,11 @@ def _evidence(
         unknown.append(f"{unread.values} values are not of the type that their field has, and were left out")
     for stream in streams:
         unknown.append(f"whether stream {stream} orders itself with the legacy stream is not told")
+    if unseen:
+        unknown.append(
+            f"of {unseen} more pages with bytes that may be wrong nothing is told: those where it went wrong, and "
+            "the first of the others, come before"
+        )
     if strange:
         unknown.append(f"{strange} events are of kinds that this version doesn't know")
     elif doubtful:

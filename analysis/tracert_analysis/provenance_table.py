@@ -99,31 +99,33 @@ Found = list[tuple[Blemish, Skip | None]]
 """What was met, and what had been skipped there."""
 
 
-def fill_blemishes(connection: duckdb.DuckDBPyConnection) -> None:
-    """Create `_doubtful`, `_blemish` and `_uncomputed`; fill them from `_touch`, `_use` and the events."""
+def fill_blemishes(connection: duckdb.DuckDBPyConnection) -> int:
+    """Create `_doubtful`, `_blemish` and `_uncomputed`; fill them from `_touch`, `_use` and the events.
+
+    Returns of how many pages that may be wrong nothing is told, since so many are.
+    """
     library.create_doubt(connection)
     size, known_from, complete = connection.execute(
         "SELECT page_size, known_from, complete FROM _window"
     ).fetchall()[0]
     if size is None or size > POSITIONS_MAX or known_from is None:
-        return
+        return 0
     lives = connection.execute(_LIVES).fetchall()
     if not lives:
-        return
+        return 0
     moved = _moves(connection, size, known_from)
     found: Found = []
     by_page: dict[int, list[int]] = defaultdict(list)
     for page, life in lives:
         by_page[page].append(life)
     pages = list(by_page)
-    for start in range(0, len(pages), _AT_ONCE):
-        chosen = pages[start : start + _AT_ONCE]
+    while pages and len(found) < LIVES_MAX:
+        chosen, pages = pages[:_AT_ONCE], pages[_AT_ONCE:]
         wanted = [(page, life) for page in chosen for life in by_page[page]]
         found += _followed(connection, wanted, moved, size, known_from, complete=bool(complete))
-        if len(found) >= LIVES_MAX:
-            break
     connection.execute("DROP TABLE _inspected")
     _insert(connection, found)
+    return len(pages)
 
 
 def _followed(
