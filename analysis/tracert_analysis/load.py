@@ -218,8 +218,8 @@ def _evidence(
         unknown.append(f"whether stream {stream} orders itself with the legacy stream is not told")
     if unseen:
         unknown.append(
-            f"of {unseen} more pages with bytes that may be wrong nothing is told: those where it went wrong, and "
-            "the first of the others, come before"
+            f"of {unseen} more pages with bytes that may be wrong nothing is told: those where it went "
+            "wrong, and the first of the others, come before"
         )
     if strange:
         unknown.append(f"{strange} events are of kinds that this version doesn't know")
