@@ -4,9 +4,14 @@ A small table, by what the runtimes' own texts say. An error that is not in it i
 nor right.
 """
 
+import json
 from typing import Any
 
+from tracert_analysis.load import Dump
+from tracert_analysis.report.acts import Acts
+from tracert_analysis.report.questions import Row
 from tracert_analysis.report.report import ErrorFact
+from tracert_analysis.report.scene import Scene
 
 ORDER, LIFETIME, MAPPING, CONTENT, RESOURCE = "order", "lifetime", "mapping", "content", "resource"
 
@@ -35,6 +40,37 @@ EFFECTS = ("LAUNCH_FAILURE", "ILLEGAL_ADDRESS", "MISALIGNED_ADDRESS")
 
 SUBCODES = {("orch_error_code", 2): "a launch waits for room in the heap ring, and none comes"}
 """Numbers beside an error that its runtime gives a meaning: those that are known."""
+
+
+def error_of(dump: Dump, acts: Acts, scene: Scene, rows: list[Row]) -> ErrorFact | None:
+    """The error of the header, else the first of the history, judged by the verdict."""
+    error = dump.header.get("error") or _first(dump)
+    stream = error.get("stream") if isinstance(error, dict) else None
+    name = acts.stream_name(stream) if isinstance(stream, int) else None
+    nonfinite = any(row["code"] == "TR902" for row in rows)
+    # What does not explain the error says nothing of its words.
+    category = scene.root["class"] if scene.root and scene.causes.explains() else None
+    return error_fact(error if isinstance(error, dict) else None, name, category, nonfinite, _idle(dump))
+
+
+def _first(dump: Dump) -> dict[str, Any] | None:
+    """The first error in the history: one that ended a request, and not the engine, is in no header."""
+    names = ("code", "name", "message", "stream", "observed_at", "detail")
+    found = dump.connection.execute(
+        f"SELECT {', '.join(names)} FROM event WHERE kind = 'error' ORDER BY seq LIMIT 1"
+    ).fetchone()
+    if found is None:
+        return None
+    error = dict(zip(names, found, strict=True))
+    if isinstance(error["detail"], str):
+        error["detail"] = json.loads(error["detail"])
+    return error
+
+
+def _idle(dump: Dump) -> bool:
+    """Had every launch of every stream finished? False where the progress of none is known."""
+    found = dump.connection.execute("SELECT bool_and(finished >= launched) FROM stream_state").fetchone()
+    return bool(found and found[0])
 
 
 def error_fact(
