@@ -100,6 +100,19 @@ def maps_ahead_and_publishes_when_needed(engine: Engine) -> None:
     engine.run(request, 3, 5)
 
 
+def maps_the_reserved_page_without_a_life(engine: Engine) -> None:
+    """The window slides on: behind it stands page 0, which is never granted and so has no life there."""
+    request, pages = engine.prefill(8)
+    nothing = [(0, 0)]
+    engine.map(request, 0, nothing)
+    engine.show(request, nothing)
+    engine.give_back(pages[:1], request.holder)
+    grown = engine.pages(1, request.holder)
+    engine.map(request, 2, grown)
+    engine.show(request, grown, first=2)
+    engine.run(request, 8, 9)
+
+
 def takes_its_row_again_without_a_publish(engine: Engine) -> None:
     """The row still names its pages."""
     request, pages = engine.prefill(8)
@@ -268,6 +281,7 @@ ACTS: list[Act] = [
     maps_behind_the_launch,
     maps_a_page_and_thinks_better_of_it,
     maps_ahead_and_publishes_when_needed,
+    maps_the_reserved_page_without_a_life,
     takes_its_row_again_without_a_publish,
     swaps_a_beam,
     maps_the_whole_row_before_each_launch,
