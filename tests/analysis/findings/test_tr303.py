@@ -12,45 +12,55 @@ COMPUTE, TRANSFER = 1, 2
 
 
 class Tail:
-    """A cached tail, page 5, of which three positions are copied to page 6 by a transaction of two steps."""
+    """A cached tail of which three positions are copied to the next page by a transaction of two steps."""
 
-    def __init__(self, history: History) -> None:
+    def __init__(self, history: History, page: int = 5) -> None:
         self.history = history
-        self.source = history.alloc([5], "prefix:1")
-        history.forward(COMPUTE, writes=[[5, 1, 0, 3]])
-        self.target = history.alloc([6], "request:2")
-        history.hold(self.source, "transfer:7")
-        history.hold(self.target, "transfer:7")
+        self.number = page + 2
+        self.holders = (f"prefix:{page - 4}", f"transfer:{self.number}")
+        self.source = history.alloc([page], self.holders[0])
+        history.forward(COMPUTE, writes=[[page, 1, 0, 3]])
+        self.target = history.alloc([page + 1], "request:2")
+        history.hold(self.source, self.holders[1])
+        history.hold(self.target, self.holders[1])
         history.order(COMPUTE, TRANSFER)
-        self.plan = history.event(
-            "copy_plan", transaction=7, source=[[5, 1, 0, 3]], target=[[6, 1, 0, 3]], positions=3
-        )
+        self.extents = {"source": [[page, 1, 0, 3]], "target": [[page + 1, 1, 0, 3]]}
+        self.plan = history.event("copy_plan", transaction=self.number, **self.extents, positions=3)
 
     def copy(self, end: int = 3) -> Launched:
         """The copy on the transfer stream."""
-        return self.history.copy(TRANSFER, [[5, 1, 0, end]], [[6, 1, 0, end]])
+        source, target = ([[*extent[:3], end] for extent in extents] for extents in self.extents.values())
+        return self.history.copy(TRANSFER, source, target)
 
     def learn(self) -> None:
         """The host sees a fence behind the copy pass, and compute may use it."""
         self.history.passed(self.history.record(TRANSFER))
 
+    def unpin(self) -> None:
+        """The source is no longer held for the copy."""
+        self.history.drop(self.source, self.holders[1], "read")
+
     def done(self) -> int:
         """The transaction is over, and its pins are gone."""
-        seq = self.history.event("copy_done", transaction=7, source=[[5, 1, 0, 3]], target=[[6, 1, 0, 3]])
-        self.history.drop(self.source, "transfer:7", "read")
-        self.history.drop(self.target, "transfer:7", "read")
+        seq = self.history.event("copy_done", transaction=self.number, **self.extents)
+        self.unpin()
+        self.history.drop(self.target, self.holders[1], "read")
         return seq
+
+    def uncached(self) -> int:
+        """The cache gives the source up."""
+        return self.history.drop(self.source, self.holders[0])
 
     def evict(self) -> int:
         """The cache gives the source up: nobody holds it then. Returns the drop."""
-        seq = self.history.drop(self.source, "prefix:1")
+        seq = self.uncached()
         self.history.free(self.source)
         return seq
 
 
-def granted_again(history: History) -> list[Page]:
-    """Page 5 in its second life, written on compute."""
-    pages = history.alloc([5], "request:3")
+def granted_again(history: History, page: int = 5) -> list[Page]:
+    """The page in its second life, written on compute."""
+    pages = history.alloc([page], "request:3")
     history.forward(COMPUTE, writes=[[*pages[0], 0, 4]])
     return pages
 
@@ -59,7 +69,7 @@ def test_a_source_that_is_unpinned_before_its_copy_has_executed(history: History
     """The pins go with the first of two steps; the cache gives the page up, another request gets it."""
     tail = Tail(history)
     copy = tail.copy()
-    history.drop(tail.source, "transfer:7", "read")
+    tail.unpin()
     dropped = tail.evict()
     granted_again(history)
     first, *others = told(history)
@@ -108,7 +118,7 @@ def test_an_eviction_under_a_pin_is_sound(history: History, told: Read) -> None:
     """The cache gives the page up at once; the transfer holds it until it is done."""
     tail = Tail(history)
     tail.copy()
-    history.drop(tail.source, "prefix:1")
+    tail.uncached()
     tail.learn()
     tail.done()
     history.free(tail.source)
@@ -125,8 +135,8 @@ def test_retirement_needs_a_fence_behind_the_copy(
     older = history.record(TRANSFER)
     tail.copy()
     fence = older if before else history.record(TRANSFER)
-    history.drop(tail.source, "transfer:7", "read")
-    history.drop(tail.source, "prefix:1")
+    tail.unpin()
+    tail.uncached()
     history.retire(tail.source, fence)
     assert codes == [finding["code"] for finding in told(history)]
 
@@ -214,7 +224,7 @@ def test_a_copy_on_the_stream_that_uses_both_pages_needs_no_pin(
     """Whatever comes next comes behind it; a stream that did not wait does not."""
     tail = Tail(history)
     history.copy(COMPUTE, [[5, 1, 0, 3]], [[6, 1, 0, 3]])
-    history.drop(tail.source, "transfer:7", "read")
+    tail.unpin()
     tail.evict()
     assert [] == told(history)
     granted_again(history)
@@ -227,55 +237,53 @@ def test_a_copy_on_the_stream_that_uses_both_pages_needs_no_pin(
         assert "TR303" == codes(told(history))[0]
 
 
-@pytest.mark.parametrize("waits", ["before", "behind", "never", "late", "host"])
-def test_a_stream_that_waited_for_the_copy(history: History, told: Read, waits: str) -> None:
+def test_a_stream_that_waited_for_the_copy(history: History, told: Read) -> None:
     """Compute writes the page's next life: in order where it waited for the copy itself, not by luck."""
-    tail = Tail(history)
-    copy = tail.copy()
-    if waits == "before":
-        history.order(TRANSFER, COMPUTE)
-    history.drop(tail.source, "transfer:7", "read")
-    dropped = tail.evict()
-    if waits == "behind":
-        history.order(TRANSFER, COMPUTE)
-    if waits == "host":
-        tail.learn()
-    granted_again(history)
-    if waits == "late":
-        history.order(TRANSFER, COMPUTE)
-    found = [one for one in told(history) if one["code"] == "TR303"]
-    assert ([] if waits in ("before", "behind") else [(dropped, copy.launch)]) == [
-        (one["seq"], one["launch"]) for one in found
-    ]
+    broken = []
+    for place, waits in enumerate(("never", "late", "host", "before", "behind")):
+        tail = Tail(history, page := 5 + 2 * place)
+        copy = tail.copy()
+        if waits == "before":
+            history.order(TRANSFER, COMPUTE)
+        tail.unpin()
+        dropped = tail.evict()
+        if waits not in ("before", "behind"):
+            broken.append((dropped, copy.launch))
+        if waits == "behind":
+            history.order(TRANSFER, COMPUTE)
+        if waits == "host":
+            tail.learn()
+        granted_again(history, page)
+        if waits == "late":
+            history.order(TRANSFER, COMPUTE)
+    assert broken == [(one["seq"], one["launch"]) for one in told(history) if one["code"] == "TR303"]
 
 
-@pytest.mark.parametrize(
-    ("how", "broken"),
-    [("waited", False), ("relayed", False), ("not yet", True), ("older", True), ("anew", False)],
-)
-def test_retirement_behind_a_fence_of_a_stream_that_waited(
-    history: History, told: Read, how: str, broken: bool
-) -> None:
+def test_retirement_behind_a_fence_of_a_stream_that_waited(history: History, told: Read) -> None:
     """It passes only when the copy has executed; what counts is the record that stood at the retirement."""
     history.names[3] = "third"
-    tail = Tail(history)
-    fence = history.record(COMPUTE if how == "not yet" else TRANSFER)
-    tail.copy()
-    if how == "waited":
-        history.order(TRANSFER, COMPUTE)
-        fence = history.record(COMPUTE)
-    elif how == "relayed":
-        history.order(TRANSFER, 3)
-        history.order(3, COMPUTE)
-        fence = history.record(COMPUTE, again=fence)
-    elif how == "anew":
-        fence = history.record(TRANSFER, again=fence)
-    history.drop(tail.source, "transfer:7", "read")
-    history.drop(tail.source, "prefix:1")
-    history.retire(tail.source, fence)
-    # Later records of the same fence are no matter.
-    history.record(TRANSFER, again=fence)
-    assert (["TR303"] if broken else []) == codes(told(history))
+    broken = []
+    for place, how in enumerate(("waited", "relayed", "anew", "not yet", "older")):
+        tail = Tail(history, page := 5 + 2 * place)
+        fence = history.record(COMPUTE if how == "not yet" else TRANSFER)
+        tail.copy()
+        if how == "waited":
+            history.order(TRANSFER, COMPUTE)
+            fence = history.record(COMPUTE)
+        elif how == "relayed":
+            history.order(TRANSFER, 3)
+            history.order(3, COMPUTE)
+            fence = history.record(COMPUTE, again=fence)
+        elif how == "anew":
+            fence = history.record(TRANSFER, again=fence)
+        tail.unpin()
+        tail.uncached()
+        history.retire(tail.source, fence)
+        # Later records of the same fence are no matter.
+        history.record(TRANSFER, again=fence)
+        if how in ("not yet", "older"):
+            broken.append(("TR303", page))
+    assert broken == [(finding["code"], finding["resource_id"]) for finding in told(history)]
 
 
 @pytest.mark.parametrize(("first", "end", "broken"), [(0, 2, False), (1, 3, True)])
@@ -309,7 +317,7 @@ def test_a_kernel_that_copies_carries_a_plan_out(history: History, told: Read) -
 def test_a_plan_that_is_given_up_is_sound(history: History, told: Read) -> None:
     """Nothing was copied: the request was aborted, and its pins went."""
     tail = Tail(history)
-    history.drop(tail.source, "transfer:7", "read")
+    tail.unpin()
     history.drop(tail.target, "transfer:7", "read")
     history.forward(COMPUTE, writes=[[5, 1, 0, 4]])
     tail.evict()
