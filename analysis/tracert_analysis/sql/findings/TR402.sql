@@ -108,7 +108,7 @@ SELECT
                 || '.' || y.map_life || ' there, at event ' || y.map_seq || CASE
                     WHEN c.seq < y.map_seq THEN ', and nothing was published in the entry since'
                     ELSE ', and ' || _launch_named(early.launch, early.kernel, early_name.name) || ' published another'
-                END
+                END || coalesce('. ' || o.why, '')
         WHEN b.reason = 'never published' THEN ', in which nothing was ever published'
         ELSE ', which names page ' || b.page || '.' || b.life || ': that request does not hold it, it is ' || b.reason
             || coalesce(' and was granted to ' || b.owner, '') || coalesce('. ' || o.why, '')
