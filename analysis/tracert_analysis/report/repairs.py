@@ -154,9 +154,11 @@ def cases(
         }
     if code == "TR501":
         other = root["sentence"].endswith("other positions of a sequence")
+        slot = root["launch"] is not None and not other
         return {
             "Where other positions stand there": other,
-            "Where it was hit by a name": not other,
+            "Where it was hit by a name": root["launch"] is None,
+            "Where a slot of the host tier has another page": slot,
         }
     if code != "TR701" or workspace is None:
         return {}

@@ -22,8 +22,7 @@ RECORDED = {
     "cleared": "which launch came before which, and which positions of the page each cleared or put there",
     "lifetime": "who held the page and when it was given back",
     "mapping": "what was published in the row, and how far it was followed",
-    "content": "which launch wrote these bytes last, and which covers them: loads them with their page, "
-    "whether or not it is meant to read them",
+    "content": "which launch wrote these bytes last, and which loads them",
     "resource": "what each launch planned, took and gave back",
     "symptom": "what went wrong, and nothing that broke another rule before",
     "symptom beside": "what went wrong, and nothing tied to it that broke another rule",

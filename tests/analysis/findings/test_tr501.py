@@ -264,3 +264,17 @@ def test_a_hit_that_is_not_used_is_computed(history: History, told: Read) -> Non
     match(history, pages)
     started_behind(history, history.alloc([9], "request:2"), 0)
     assert [] == told(history)
+
+
+def test_a_window_that_moved_on_is_the_requests_own(history: History, told: Read) -> None:
+    """Hit pages stand in a later row of the request one entry further to the front."""
+    pages = computed(history, 2)
+    match(history, pages, tokens=8)
+    history.hold(pages, "request:2")
+    own = history.alloc([9], "request:2")
+    started_behind(history, pages + own, 8)
+    history.release(1, 1, 2)
+    history.acquire(1, 2, 2)
+    history.publish(COMPUTE, 1, 2, pages[1:] + own)
+    history.forward(COMPUTE, use(1, 2, 5, 6))
+    assert [] == [one for one in told(history) if one["code"] == "TR501"]

@@ -239,3 +239,11 @@ def test_suspected_where_events_are_missing(history: History, told: Read) -> Non
     history.forward(COMPUTE, use(1, 1, 4, 5))
     history.header["ring"] |= {"torn": 1}
     assert "suspected" == told(history)[0]["confidence"]
+
+
+def test_a_prefix_that_is_computed_in_the_launch_that_reads_it_is_sound(history: History, told: Read) -> None:
+    """Two requests of one batch share it: what all rows compute is stored before one of them is read."""
+    row(history, 0, 1, history.alloc([5], "request:1"))
+    hit(history)
+    history.forward(COMPUTE, use(0, 1, 0, 4), use(1, 1, 4, 5))
+    assert told(history) == []

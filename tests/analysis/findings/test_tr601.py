@@ -211,3 +211,15 @@ def test_drafts_that_stay_in_other_pages_are_no_ghosts(history: History, told: R
     history.moved("load", COMPUTE, [(0, *other[0])])
     moved(history, [(5, 1), *other, (7, 1)], 8)
     assert "TR601" not in [found["code"] for found in told(history)]
+
+
+@pytest.mark.parametrize(("first", "end"), [(2, 4), (0, 1)])
+def test_what_mends_the_rejected_positions_covers_them(
+    history: History, told: Read, first: int, end: int
+) -> None:
+    """Accepted nodes of a tree are copied together, through no row; a write beside them mends nothing."""
+    speculating(history)
+    verified(history, 4, 3, 1, step=2)
+    history.forward(COMPUTE, kernel="compact", writes=[[6, 1, first, end]])
+    history.forward(COMPUTE, use(0, 1, 8, 9), step=3)
+    assert ([] if first else ["TR601"]) == [found["code"] for found in told(history)]

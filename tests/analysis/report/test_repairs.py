@@ -46,6 +46,7 @@ def test_cases_that_a_page_tells_of_are_known() -> None:
         "Where the row names what was given back",
         "Where other positions stand there",
         "Where it was hit by a name",
+        "Where a slot of the host tier has another page",
     }
 
 

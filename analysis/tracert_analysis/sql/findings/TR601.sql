@@ -79,10 +79,11 @@ WITH
                 JOIN row_content AS c
                     ON c.row = k.row AND c.generation = k.generation AND c.seq < k.seq
                     AND coalesce(c.until_seq > k.verify_seq, true)
-                    AND c.index BETWEEN k.front // w.page_size AND (least(k.until, k.written) - 1) // w.page_size
+                    AND c.index = k.front // w.page_size
                 JOIN _extent AS x
                     ON x.page = c.page AND x.life = c.life AND x.mode = 'write' AND x.source <> 'clear'
-                    AND x.seq > k.verify_seq AND x.seq < k.seq
+                    AND x.seq > k.verify_seq AND x.seq < k.seq AND x.first <= k.front % w.page_size
+                    AND x.end >= least(least(k.until, k.written) - c.index * w.page_size, w.page_size)
             )
         QUALIFY row_number() OVER (PARTITION BY row, generation ORDER BY seq, act) = 1
     )

@@ -15,7 +15,7 @@ WITH
         WHERE p.bytes > p.room
             -- It waited until there was room, and has it.
             AND coalesce((
-                SELECT sum(b.bytes) FROM blocks AS b WHERE b.launch = l.launch AND b.alloc_seq BETWEEN p.seq AND l.seq
+                SELECT sum(b.bytes) FROM workspace AS b WHERE b.launch = l.launch AND b.alloc_seq > p.seq
             ) < p.bytes, true)
     ),
     starved_beside AS (

@@ -62,5 +62,10 @@ WITH RECURSIVE
         GROUP BY ALL
     )
 SELECT page, life, row, generation, index, stream, seq, request, other.seq, other.request, other.index, other.via_seq
-FROM written WHERE NOT right_one
+FROM written AS f
+WHERE NOT right_one AND NOT EXISTS (
+    -- A window that moved: the request had the page at that place before.
+    FROM row_content AS c JOIN _tenancy AS n ON c.row = n.row AND c.generation = n.generation
+    WHERE n.request = f.request AND c.page = f.page AND c.life = f.life AND c.index = f.other.index AND c.seq < f.seq
+)
 QUALIFY row_number() OVER (PARTITION BY page, life ORDER BY seq, row, index) = 1;

@@ -135,10 +135,11 @@ WITH
             CASE WHEN u.start < t.index * w.page_size THEN 0 ELSE u.start - t.index * w.page_size END AS first,
             CASE WHEN u.end < t.index * w.page_size THEN 0 ELSE u.end - t.index * w.page_size END AS "end"
         FROM _hit_open AS o
-        JOIN _touch AS t ON o.page = t.page AND o.life = t.life AND t.mode = 'write' AND t.first_seq < o.seq
+        -- A launch stores what all its rows compute before one of them reads it.
+        JOIN _touch AS t ON o.page = t.page AND o.life = t.life AND t.mode = 'write' AND t.first_seq <= o.seq
         JOIN _use AS u
             ON t.row = u.row AND t.generation = u.generation AND t.stream = u.stream
-            AND u.seq BETWEEN t.first_seq AND t.last_seq AND u.seq < o.seq
+            AND u.seq BETWEEN t.first_seq AND t.last_seq AND u.seq <= o.seq
         CROSS JOIN _window AS w
         WHERE u.start < u.end
         UNION ALL
