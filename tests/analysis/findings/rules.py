@@ -42,8 +42,15 @@ class Rules:
         self._publishes: dict[tuple[int, int], list[Event]] = defaultdict(list)
         self._walkers: dict[tuple[int, int], list[tuple[Event, int]]] = defaultdict(list)
         self._tenants: dict[tuple[int, int], int] = {}
+        self._acquired: dict[tuple[int, int], int] = {}
         self._mapped: set[tuple[int, int, int]] = set()
         self._once_mapped: set[tuple[int, int, int]] = set()
+        self._meant: dict[tuple[int, int, int], set[tuple[int, int]]] = defaultdict(set)
+        """What the host ever maps there."""
+        for event in self.events:
+            if event["kind"] == "map":
+                for place, (page, life) in enumerate(event["pages"]):
+                    self._meant[event["row"], event["generation"], event["index"] + place].add((page, life))
         self._ended: list[tuple[str, list[tuple[int, int]] | None, int]] = []
         self._step = 0
         self._replay()
@@ -97,6 +104,7 @@ class Rules:
                     self._page(event, (page[0], page[1]))
             elif event["kind"] == "row_acquire":
                 self._tenants[event["row"], event["generation"]] = event["request"]
+                self._acquired[event["row"], event["generation"]] = event["seq"]
             elif event["kind"] in ("map", "unmap"):
                 self._map(event)
             elif event["kind"] == "publish":
@@ -170,8 +178,8 @@ class Rules:
                     first, end = max(one["start"], low), min(one["end"], high)
                     if first < end:
                         self.touches.append(Touch(event, "write", page, life, first - low, end - low))
-                if (*tenancy, index) in self._once_mapped:
-                    # What lies behind the end of a row is touched, and TR403's.
+                # What lies behind the end of a row is touched, and TR403's; another than was meant is TR402's.
+                if (*tenancy, index) in self._once_mapped and not self._misplaced(tenancy, index):
                     judged += self.touches[known:]
         known = len(self.touches)
         for name, mode in (("reads", "read"), ("source", "read"), ("writes", "write"), ("target", "write")):
@@ -180,6 +188,13 @@ class Rules:
         for touch in [*judged, *self.touches[known:]]:
             if not self._held((touch.page, touch.life)):
                 self._note("TR201", (touch.page, touch.life), seq)
+
+    def _misplaced(self, tenancy: tuple[int, int], index: int) -> bool:
+        """Did the host never mean what stands there, and is that for want of the row's own publish?"""
+        published = self._publishes[tenancy[0], index][-1:]
+        if not published or self._rows[tenancy[0], index] in self._meant[*tenancy, index]:
+            return False
+        return published[0]["generation"] == tenancy[1] or published[0]["seq"] < self._acquired[tenancy]
 
     def _held(self, page: tuple[int, int]) -> bool:
         return page in self._granted and page not in self._gone and sum(self._holders[page].values()) > 0
