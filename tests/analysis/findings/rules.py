@@ -178,7 +178,7 @@ class Rules:
                     first, end = max(one["start"], low), min(one["end"], high)
                     if first < end:
                         self.touches.append(Touch(event, "write", page, life, first - low, end - low))
-                # What lies behind the end of a row is touched, and TR403's; another than was meant is TR402's.
+                # What lies behind the end of a row is touched, and TR403's; what was not meant, TR402's.
                 if (*tenancy, index) in self._once_mapped and not self._misplaced(tenancy, index):
                     judged += self.touches[known:]
         known = len(self.touches)
