@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 import zlib
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -104,14 +105,14 @@ def run(console: Console) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         for name, kind in (("sound", Serving), ("faulty", OnLegacy)):
             path, ring = Path(folder) / f"{name}.jsonl", Path(folder) / f"{name}.ring"
-            write(path, ring, kind, EVENTS)
+            written(path, ring, kind, EVENTS)
             figures[f"{name}, dump: verdict"] = costs(_VERDICT, path, REPEATS)
             figures[f"{name}, ring: verdict"] = costs(_VERDICT, ring, REPEATS)
             figures[f"{name}, dump: report"] = costs(_REPORT, path, REPEATS)
             clocks[name] = events_a_second(path)
             questions[name] = answers(path)
             ring.unlink()
-        write(path, ring, Serving, MANY)
+        written(path, ring, Serving, MANY)
         figures["many, dump: verdict"] = costs(_VERDICT, path, 1)
         figures["many, ring: verdict"] = costs(_VERDICT, ring, 1)
     table = Table("history", "MB", "seconds", "processor s", "peak MB")
@@ -145,6 +146,13 @@ def events_a_second(path: Path) -> float:
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     events, taken = json.loads(done.stdout.splitlines()[-1])
     return float(events / statistics.median(taken))
+
+
+def written(path: Path, ring: Path, kind: type[Serving], events: int) -> None:
+    """As `write`, by a process that is gone when the ring is read, as after a crash."""
+    process = get_context("spawn").Process(target=write, args=(path, ring, kind, events))
+    process.start()
+    process.join()
 
 
 def write(path: Path, ring: Path, kind: type[Serving], events: int) -> None:
