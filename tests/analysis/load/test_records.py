@@ -23,7 +23,7 @@ from tracert.record.schema import ABSENT32, CODE
 
 pytest.importorskip("tracert_analysis._events")
 
-quick = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+quick = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @pytest.fixture(scope="module")
