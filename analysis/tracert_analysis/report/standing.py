@@ -126,7 +126,7 @@ def _overtaken(row: Row, kind: str, seen: dict[str, Any]) -> str | None:
 def _scope(confidence: str, symptom: bool) -> str:
     """What the confidence is about."""
     if confidence == "observed" and symptom:
-        return "that the rule is broken, and that something went wrong at the same launch"
+        return "that the rule is broken, and that a launch it concerns went wrong"
     if confidence == "observed":
         return "that the rule is broken, and what the device did by it"
     if confidence == "proven":

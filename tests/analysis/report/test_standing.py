@@ -71,7 +71,7 @@ def starved(folder: Path, *, failed: bool) -> Report:
 def test_a_failure_is_observed_only_where_there_was_one(tmp_path: Path) -> None:
     """Without one, nothing is inferred but that harm can be done."""
     failed, quiet = (known(starved(tmp_path, failed=failed)) for failed in (True, False))
-    assert failed.scope == "that the rule is broken, and that something went wrong at the same launch"
+    assert failed.scope == "that the rule is broken, and that a launch it concerns went wrong"
     assert any(
         "had started, and not ended, when the history ended with an error" in item for item in failed.observed
     )
