@@ -75,11 +75,7 @@ class Ring:
             plain = are_plain(image, part)
             events.records(image.slots, np.ascontiguousarray(part[plain]), plan, words)
             events.lines_of_text(b"\n".join(map(orjson.dumps, decode(image, part[~plain]))))
-            if image.has_moved:
-                raise DumpError(
-                    f"{self.name} is being written by a process that can't be seen from here, of another "
-                    "container maybe: read what `tracert recover` makes of it"
-                )
+            self._expect_still()
 
         return read_part
 
@@ -88,7 +84,16 @@ class Ring:
         file = spool()
         write_image(file, self._image)
         file.flush()
+        self._expect_still()
         return Lines(self.name, file)
+
+    def _expect_still(self) -> None:
+        """DumpError when what was just read may not be what was judged."""
+        if self._image.has_moved:
+            raise DumpError(
+                f"{self.name} is being written by a process that can't be seen from here, of another "
+                "container maybe: read what `tracert recover` makes of it"
+            )
 
 
 def _layout(kind: Kind, columns: tuple[Column, ...], shapes: dict[str, tuple[str, ...]]) -> tuple[Any, ...]:

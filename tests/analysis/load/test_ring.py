@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from tracert_analysis.load import Dump, DumpError, open_dump
+from tracert_analysis.ring import Ring as Source
 
 from tests.record.rings import disown
 from tracert.record.access import (
@@ -247,6 +248,11 @@ def test_a_writer_that_is_not_seen_is_told_of(tmp_path: Path, monkeypatch: pytes
         DumpError, match=r"is being written by a process that can.t be seen .*tracert recover"
     ):
         open_dump(str(ring.path))
+    # As lines, which a ring of another version is read by, the same.
+    source = Source(ring.path)
+    recorder.fence_passed(device=True)
+    with pytest.raises(DumpError, match="is being written"):
+        source.lines()
     ring.close()
 
 
