@@ -12,7 +12,6 @@ from typing import Any
 
 import duckdb
 
-from tracert_analysis import families
 from tracert_analysis.beside import meanwhile
 
 TABLES = ("kind", "header", "_told", "event", "stream_state", "page_state", "lane_state", "_clocks")
@@ -204,22 +203,6 @@ Names stand for kinds of events: one of them must have occurred.
 """
 PRECISE = ("TR502",)
 """Of two findings of one class at the same event these come first: they say of what kind the other is."""
-FEW = 20_000
-"""Events of a history that is short enough to be asked without `_DEAR`."""
-_DEAR = (
-    "join_order",
-    "statistics_propagation",
-    "projection_pullup",
-    "projection_placement",
-    "common_subexpressions",
-    "join_filter_pushdown",
-    "common_subplan",
-)
-"""DuckDB's optimizers that take longer over a short history than they save: a seventh of opening it."""
-VERY_FEW = 1_000
-"""Events of a history that is so short that only `_SPARED` are worth it: another eighth of opening it."""
-_SPARED = ("filter_pushdown", "limit_pushdown")
-"""Without the first, tables that a WHERE joins are multiplied out."""
 MACROS = (
     "last_owner",
     "last_writer",
@@ -250,17 +233,6 @@ def create_tables(connection: duckdb.DuckDBPyConnection, names: tuple[str, ...] 
     _create(connection, "tables", names)
 
 
-def plan_for(connection: duckdb.DuckDBPyConnection) -> None:
-    """Set how DuckDB plans, by how many the loaded events are."""
-    counted = " UNION ALL ".join(f"SELECT seq FROM {table}" for table in families.TABLES)
-    locked, events = connection.execute(
-        f"SELECT current_setting('lock_configuration'), (SELECT count(*) FROM ({counted}))"
-    ).fetchall()[0]
-    # A locked one was loaded before, and plans as was right then.
-    if not locked:
-        _do_without(connection, _all_but_spared() if events <= VERY_FEW else _DEAR if events <= FEW else ())
-
-
 def create_held(connection: duckdb.DuckDBPyConnection) -> None:
     """What the loaded events fold to without the clocks. `_touch` stays empty."""
     _create(connection, "views", HELD)
@@ -287,17 +259,6 @@ def create_macros(connection: duckdb.DuckDBPyConnection) -> None:
     """What users and reports ask all of it with; findings do without."""
     _create(connection, "views", ASKED)
     _create(connection, "macros", MACROS)
-
-
-def _do_without(connection: duckdb.DuckDBPyConnection, optimizers: tuple[str, ...]) -> None:
-    connection.execute(f"SET disabled_optimizers = '{','.join(optimizers)}'")
-
-
-@cache
-def _all_but_spared() -> tuple[str, ...]:
-    with duckdb.connect() as connection:
-        known = connection.execute("SELECT name FROM duckdb_optimizers()").fetchall()
-    return tuple(name for (name,) in known if name not in _SPARED)
 
 
 class _Needed:

@@ -5,7 +5,6 @@ can reach no file and no network, and its settings are locked. It never writes b
 imports torch.
 """
 
-import os
 from dataclasses import dataclass
 from shutil import rmtree
 from tempfile import mkdtemp
@@ -81,13 +80,18 @@ def open_dump(path: str, *, database: str = ":memory:", macros: bool = True) -> 
 
 def connect(database: str) -> duckdb.DuckDBPyConnection:
     """An empty database, with a part of the machine, and a folder that goes when the connection does."""
-    connection = duckdb.connect(database)
     folder = mkdtemp(prefix="tracert-")
+    # Who plans what is asked gives it more threads; what the events are put in with are its callers'.
+    connection = duckdb.connect(
+        database,
+        config={
+            "threads": 1,
+            "memory_limit": MEMORY,
+            "temp_directory": folder,
+            "max_temp_directory_size": SPILLED_MAX,
+        },
+    )
     finalize(connection, rmtree, folder, ignore_errors=True)
-    connection.execute(f"SET threads = {min(os.cpu_count() or 1, 4):d}")
-    connection.execute("SET memory_limit = $limit", {"limit": MEMORY})
-    connection.execute("SET temp_directory = $folder", {"folder": folder})
-    connection.execute("SET max_temp_directory_size = $limit", {"limit": SPILLED_MAX})
     # It is guessed from few rows that a loop would do; where the guess is wrong, it takes a second.
     connection.execute("SET GLOBAL asof_loop_join_threshold = 0")
     return connection

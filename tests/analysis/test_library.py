@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tracert_analysis import library
+from tracert_analysis import library, planning
 
 from tests.analysis.findings.test_bytes import anything
 from tests.analysis.findings.test_rules import FAULTS, served
@@ -66,7 +66,7 @@ def test_what_is_left_out_would_have_no_rows(
     found = told(history(), tmp_path)
     monkeypatch.setattr(library, "NEEDS", {})
     monkeypatch.setattr(library, "_is_broken", lambda connection, code: True)
-    monkeypatch.setattr(library, "FEW", -1)
-    monkeypatch.setattr(library, "VERY_FEW", -1)
+    monkeypatch.setattr(planning, "FEW", -1)
+    monkeypatch.setattr(planning, "VERY_FEW", -1)
     assert told(history(), tmp_path) == found
     assert found["finding"]
