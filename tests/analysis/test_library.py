@@ -58,7 +58,7 @@ def test_each_finding_says_what_it_needs() -> None:
     assert set(library.FINDINGS) <= set(library.NEEDS)
 
 
-@pytest.mark.parametrize("history", a_few(3, HISTORIES))
+@pytest.mark.parametrize("history", a_few(2, HISTORIES))
 def test_what_is_left_out_would_have_no_rows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, history: Callable[[], History]
 ) -> None:

@@ -13,21 +13,16 @@ from tracert.faults.catalog import find_fault
 from tracert.scenarios.catalog import SCENARIOS, find_scenario
 
 DEAR = "flare-stale-snapshot-rows"
-"""Its runs take ten times as long as others; it has tests of its own for each variant."""
+"""Its runs take ten times as long as others; the fast suite has tests of its own for it."""
 VARIANTS = [
-    pytest.param(
-        name,
-        variant,
-        marks=[pytest.mark.slow] if name == DEAR and variant != one.usual else [],
-        id=f"{name}-{variant}",
-    )
+    pytest.param(name, variant, marks=[pytest.mark.slow] if name == DEAR else [], id=f"{name}-{variant}")
     for name, one in SCENARIOS.items()
     for variant in one.variants
 ]
 USUAL = [
     pytest.param(
         *case.values,
-        marks=[] if SCENARIOS[str(case.values[0])].usual == case.values[1] else [pytest.mark.slow],
+        marks=case.marks if SCENARIOS[str(case.values[0])].usual == case.values[1] else [pytest.mark.slow],
         id=case.id,
     )
     for case in VARIANTS
@@ -38,12 +33,12 @@ KILLED = "ninfer-unordered-publish"
 STRIPPED = [
     pytest.param(
         *case.values,
-        marks=case.marks if str(case.values[0]) in (KILLED, DEAR) else [pytest.mark.slow],
+        marks=case.marks if case.values[0] == KILLED else [pytest.mark.slow],
         id=case.id,
     )
     for case in USUAL
 ]
-"""A crash and a failed request are read without the header's fault in the fast suite."""
+"""A crash is read without the header's fault in the fast suite, a failed request in the slow one."""
 CONTROLS = [(name, control) for name, one in SCENARIOS.items() for control in one.controls]
 SEED = "random:1"
 

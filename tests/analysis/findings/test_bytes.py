@@ -112,7 +112,7 @@ def anything(seed: int) -> History:
     return acts.history
 
 
-@pytest.mark.parametrize("seed", a_few(10, range(40)))
+@pytest.mark.parametrize("seed", a_few(5, range(40)))
 def test_what_launches_meet_is_what_the_oracle_says(tmp_path: Path, seed: int) -> None:
     """The same lives, each at the same launch; and the run that is told is wrong as it says."""
     history = anything(seed)

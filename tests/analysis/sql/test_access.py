@@ -12,7 +12,7 @@ from tests.analysis.history import History, use
 from tests.some import a_few
 
 SIZE = 4
-SEEDS = a_few(8, range(12))
+SEEDS = a_few(4, range(12))
 
 
 def accesses(dump: Dump, *, certain: bool = True) -> set[tuple[int, str, int, int, int, int]]:
