@@ -11,8 +11,7 @@ from tracert_analysis.explain import Page
 from tracert_analysis.report.again import Edited
 from tracert_analysis.report.edges import order
 from tracert_analysis.report.facts import Edge
-from tracert_analysis.report.questions import Questions, Row
-from tracert_analysis.report.stories import BytesStory, WorkspaceStory
+from tracert_analysis.report.questions import Questions
 
 CASE = re.compile(r"(Where [^:,]+): (.)")
 """How an item of a page begins that is for one case only."""
@@ -130,48 +129,6 @@ def fitting(items: list[str], cases: dict[str, bool]) -> list[str]:
         elif fits:
             found.append(case.group(2).upper() + item[case.end() :])
     return found
-
-
-def cases(
-    root: Row, workspace: WorkspaceStory | None, content: BytesStory | None, meant: bool
-) -> dict[str, bool]:
-    """Which of the cases that pages tell of is the one at hand; those that can't be told are left out."""
-    code = root["code"]
-    if code == "TR104":
-        # Where it is, the history says it better.
-        return {"Where its range is what is wrong": False}
-    if code == "TR302":
-        return {"Where it is behind what is valid": not meant, "Where it is meant to be valid": meant}
-    if code == "TR301" and content is not None:
-        rows = any(run.content == "rows" and run.stale for run in content.runs)
-        return {"Where state rows are what is stale": rows}
-    # Of these the row says no more than its sentence why it is there.
-    if code == "TR402":
-        meant_other = "; the host had mapped page" in root["sentence"]
-        return {
-            "Where the host means another page": meant_other,
-            "Where the row names what was given back": not meant_other,
-        }
-    if code == "TR501":
-        other = root["sentence"].endswith("other positions of a sequence")
-        slot = root["launch"] is not None and not other
-        return {
-            "Where other positions stand there": other,
-            "Where it was hit by a name": root["launch"] is None,
-            "Where a slot of the host tier has another page": slot,
-        }
-    if code != "TR701" or workspace is None:
-        return {}
-    kept = root["launch"] == root["other_launch"]
-    planned, capacity = workspace.planned, workspace.capacity
-    large = planned is not None and capacity is not None and planned > capacity
-    beside = bool(workspace.live)
-    return {
-        "Where a block is kept": kept,
-        "Where steps in flight have the room": beside and not kept and not large,
-        "Where nothing is live": not beside and not kept and not large,
-        "Where the plan is larger than the whole workspace": large,
-    }
 
 
 def cleared(questions: Questions, code: str, at: int) -> int | None:

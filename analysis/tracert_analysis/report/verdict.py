@@ -9,6 +9,7 @@ from tracert_analysis.report import repairs
 from tracert_analysis.report.acts import Acts
 from tracert_analysis.report.again import CHECKED, Edited
 from tracert_analysis.report.as_others import as_others
+from tracert_analysis.report.cases import cases
 from tracert_analysis.report.causes import kept_room
 from tracert_analysis.report.counterfactual import counterfactual
 from tracert_analysis.report.edges import missing_edge, move
@@ -77,7 +78,7 @@ def verdict(
     edges = _edges(questions, acts, scene, edited)
     way = _moved(questions, dump, root, edges)
     alike = as_others(questions, acts, dump, root, edges)
-    advice = _advice(advised, edges, around, config, edited, way.fix, alike.fix)
+    advice = _advice(questions, advised, edges, around, config, edited, way.fix, alike.fix)
     symptoms = sorted({row["code"] for row in rows if row["class"] == "symptom"})
     return Verdict(
         code=root["code"],
@@ -154,6 +155,7 @@ def _moved(questions: Questions, dump: Dump, root: Row, edges: tuple[Edge, ...])
 
 
 def _advice(
+    questions: Questions,
     root: Row,
     edges: tuple[Edge, ...],
     around: Around,
@@ -176,7 +178,7 @@ def _advice(
     wrong = around.wrong_range
     if wrong is not None and wrong.reaches:
         here = (wrong.fix(),)
-    cases = repairs.cases(root, around.workspace, around.content, around.left_out is not None)
+    at_hand = cases(questions, root, around.workspace, around.content, around.left_out is not None)
     uncleared = around.content is not None and around.content.clears == 0
     left = wrong.fix() if wrong is not None and "range" not in edited.fails else ""
-    return repairs.advice(page, here, cases, config, uncleared, edited, left, waiting)
+    return repairs.advice(page, here, at_hand, config, uncleared, edited, left, waiting)

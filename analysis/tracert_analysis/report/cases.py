@@ -1,0 +1,71 @@
+"""Which of the cases that the pages of findings tell of is the one at hand."""
+
+from tracert_analysis.report.questions import Questions, Row
+from tracert_analysis.report.stories import BytesStory, WorkspaceStory
+
+# The host had mapped another page than the one that the launch found in the entry.
+MEANT_OTHER = """
+SELECT count(*) AS found FROM _misplaced
+WHERE seq = $seq AND "row" = $row AND generation = $generation AND page = $page AND life = $life"""
+
+# The launch reads as one part of a sequence what was computed as another.
+OTHER_POSITIONS = "SELECT count(*) AS found FROM _foreign WHERE seq = $seq AND page = $page AND life = $life"
+
+
+def cases(
+    questions: Questions,
+    root: Row,
+    workspace: WorkspaceStory | None,
+    content: BytesStory | None,
+    meant: bool,
+) -> dict[str, bool]:
+    """Whether each is, by the words that its item begins with; those that can't be told are left out.
+
+    `root` of the view `finding` is the verdict; `meant`: its bytes are taken for valid.
+    """
+    code = root["code"]
+    if code == "TR104":
+        # Where it is, the history says it better.
+        return {"Where its range is what is wrong": False}
+    if code == "TR302":
+        return {"Where it is behind what is valid": not meant, "Where it is meant to be valid": meant}
+    if code == "TR301" and content is not None:
+        rows = any(run.content == "rows" and run.stale for run in content.runs)
+        return {"Where state rows are what is stale": rows}
+    if code == "TR402":
+        meant_other = _is_told(questions, MEANT_OTHER, root)
+        return {
+            "Where the host means another page": meant_other,
+            "Where the row names what was given back": not meant_other,
+        }
+    if code == "TR501":
+        other = _is_told(questions, OTHER_POSITIONS, root)
+        return {
+            "Where other positions stand there": other,
+            "Where it was hit by a name": root["launch"] is None,
+            "Where a slot of the host tier has another page": root["launch"] is not None and not other,
+        }
+    if code == "TR701" and workspace is not None:
+        return _of_room(root, workspace)
+    return {}
+
+
+def _of_room(root: Row, workspace: WorkspaceStory) -> dict[str, bool]:
+    kept = root["launch"] == root["other_launch"]
+    planned, capacity = workspace.planned, workspace.capacity
+    large = planned is not None and capacity is not None and planned > capacity
+    beside = bool(workspace.live)
+    return {
+        "Where a block is kept": kept,
+        "Where steps in flight have the room": beside and not kept and not large,
+        "Where nothing is live": not beside and not kept and not large,
+        "Where the plan is larger than the whole workspace": large,
+    }
+
+
+def _is_told(questions: Questions, sql: str, root: Row) -> bool:
+    """Does a private table that the finding was made of have it?"""
+    if root["resource_kind"] != "page":
+        return False
+    where = {name: root[name] for name in ("seq", "row", "generation", "life")}
+    return bool(questions.rows(sql, page=root["resource_id"], **where)[0]["found"])
