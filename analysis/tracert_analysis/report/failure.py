@@ -17,9 +17,6 @@ from typing import Any, NamedTuple
 from tracert_analysis.load import Dump
 from tracert_analysis.report.questions import Questions, Row
 
-OUTSIDE = ("SIGKILL", "SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT")
-"""Signals that somebody else sends."""
-
 ROOM = re.compile(r"out.?of.?(memory|pages)|memory.?allocation|no.?(free.?)?(room|pages?)\b", re.IGNORECASE)
 """Errors that pages which nobody gives back explain."""
 
@@ -31,7 +28,10 @@ BEGINNINGS = ("TR104", "TR202")
 """What lacks is order after the life before: who still uses that one is hit."""
 
 ERRORS = """
-SELECT name, message, stream, observed_at, detail FROM event WHERE kind = 'error' ORDER BY seq LIMIT 100"""
+SELECT name, message, stream, observed_at, detail FROM event
+WHERE kind = 'error' AND NOT _from_outside(name) ORDER BY seq LIMIT 100"""
+
+FROM_OUTSIDE = "SELECT _from_outside(error ->> 'name') AS told FROM header"
 
 # The rows are those in which something went wrong; null stands for all of the launch.
 FAILED = """
@@ -276,9 +276,8 @@ def failure(questions: Questions, dump: Dump, rows: list[Row]) -> Failure | None
     reason = str(dump.header.get("reason") or "")
     header = dump.header.get("error")
     errors = [_read(row) for row in questions.rows(ERRORS)]
-    if isinstance(header, dict):
+    if isinstance(header, dict) and not questions.rows(FROM_OUTSIDE)[0]["told"]:
         errors.append(header)
-    errors = [error for error in errors if error.get("name") not in OUTSIDE]
     told = bool(errors) or reason in ("device-error", "exception", "hang")
     if not told and not any(row["class"] == "symptom" for row in rows):
         return None

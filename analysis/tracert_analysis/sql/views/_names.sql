@@ -8,6 +8,10 @@ GROUP BY s.stream
 UNION ALL
 SELECT stream, any_value(CASE WHEN actor = 'host' THEN 'the host' ELSE actor END) FROM _outside GROUP BY stream;
 
+-- Is it a signal that somebody else sent? A process that was killed from outside has not failed.
+CREATE MACRO _from_outside(signal) AS
+    coalesce(signal IN ('SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT'), false);
+
 -- Launches at which something visibly went wrong: they were running when the device failed, or what they computed
 -- was not finite. Where a signal from outside, an exception of the host or the refusal of a result is all that there
 -- was, launches that ran were just running. What is not finite is so in one row, that of `request`, which has `pages`:
@@ -21,7 +25,7 @@ SELECT l.seq, l.stream, 'error', NULL, NULL, NULL FROM launch AS l
 WHERE l.state = 'running' AND (
     EXISTS (
         FROM header WHERE error IS NOT NULL AND json_type(error) = 'OBJECT'
-            AND coalesce(error ->> 'name', '') NOT IN ('SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT')
+            AND NOT _from_outside(error ->> 'name')
             AND coalesce(error ->> 'observed_at', CASE WHEN reason = 'exception' THEN 'engine' END, '')
                 NOT IN ('engine', 'commit')
     )
