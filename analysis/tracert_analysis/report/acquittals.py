@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from tracert_analysis.report.facts import Act, Resource
+from tracert_analysis.report.phrases import counted
 from tracert_analysis.report.questions import Questions
 from tracert_analysis.report.report import Acquittal
 
@@ -127,6 +128,8 @@ class Claim(NamedTuple):
     sql: str
     codes: tuple[str, ...]
     why: str
+    counts: str = "pages"
+    """What the query counts, by the name of several."""
 
 
 CLAIMS = (
@@ -135,7 +138,7 @@ CLAIMS = (
         OWNERS,
         OWNER_CODES,
         "owners are right ({checked} checked): each page is held, in the life named, by the request whose "
-        "row names it, if one does",
+        "row names it or, where no row does, by somebody",
     ),
     Claim(
         "has a page that launch {launch} touches two holders for writing?",
@@ -147,8 +150,8 @@ CLAIMS = (
         "writes of the pages of launch {launch}: are they ordered before it?",
         ORDER,
         ORDER_CODES,
-        "order on the pages is right ({checked} checked): each launch that wrote them before is ordered "
-        "before it",
+        "order on the pages is right ({checked} checked): whoever wrote them before is ordered before it",
+        "earlier writers",
     ),
 )
 
@@ -173,10 +176,10 @@ def _all(questions: Questions, act: Act, row: int | None, pages: int | None) -> 
             ID_CODES,
             "page ids are right ({checked} checked): each entry that it was to follow names, by the last "
             "publish before it, a page from 1 to " + str(pages - 1),
+            "entries",
         )
-        told_of = {row["what"] for row in questions.rows(left_out(ID_CODES), launch=number)}
-        suspect = Resource("row", None if f"row {row}" in told_of else row)
-        yield from _if_right(questions, suspect, ids, number, pages=pages)
+        # The entries of every row that the launch uses are looked at, not only of the one under suspicion.
+        yield from _if_right(questions, Resource("row"), ids, number, pages=pages)
     told = questions.ask(
         f"are the other rows of launch {number} ordered after their publishes?",
         OTHER_ROWS,
@@ -185,7 +188,8 @@ def _all(questions: Questions, act: Act, row: int | None, pages: int | None) -> 
     )
     for found in told.rows:
         if found["checked"] and not found["wrong"]:
-            why = f"the publishes that it walks are ordered before it ({found['checked']} checked)"
+            checked = counted(found["checked"], "publishes")
+            why = f"what was published in its entries is ordered before the launch ({checked} checked)"
             resource = Resource("row", found["row"], generation=found["generation"])
             yield Acquittal(resource, why, found["checked"], told.query)
 
@@ -196,7 +200,8 @@ def _if_right(
     told = questions.ask(claim.about.format(launch=launch), claim.sql, launch=launch, **values)
     found = told.first
     if found is not None and found["checked"] and not found["wrong"]:
-        why = claim.why.format(checked=found["checked"]) + _but(questions, claim.codes, launch)
+        checked = counted(found["checked"], claim.counts)
+        why = claim.why.format(checked=checked) + _but(questions, claim.codes, launch)
         yield Acquittal(resource, why, found["checked"], told.query)
 
 
@@ -207,4 +212,5 @@ def _but(questions: Questions, codes: tuple[str, ...], launch: int) -> str:
         return ""
     named = [f"{row['what']} ({row['codes']})" for row in told[:LISTED]]
     more = f" and {len(told) - LISTED} more" if len(told) > LISTED else ""
-    return f"; left out, for a finding tells of it: {', '.join(named)}{more}"
+    them = "it" if len(told) == 1 else "them"
+    return f"; left out, for findings tell of {them}: {', '.join(named)}{more}"

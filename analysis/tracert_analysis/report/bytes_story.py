@@ -10,6 +10,7 @@ from tracert_analysis.report.acquittals import ORDER_CODES, OWNER_CODES, listed
 from tracert_analysis.report.acts import Acts
 from tracert_analysis.report.byte_runs import byte_run, byte_runs
 from tracert_analysis.report.facts import Act, Hold, Resource
+from tracert_analysis.report.phrases import counted
 from tracert_analysis.report.questions import Questions, Row
 from tracert_analysis.report.report import Acquittal
 from tracert_analysis.report.stories import BytesStory
@@ -176,7 +177,8 @@ def bytes_acquittals(questions: Questions, root: Row | None, act: Act | None) ->
     )
     if told.first and told.first["checked"] and not told.first["wrong"]:
         count = told.first["checked"]
-        why = f"order between its lives is right ({count} checked): launches of earlier ones come before"
+        looked = counted(count, "earlier acts")
+        why = f"order between its lives is right ({looked} checked): what touched earlier ones comes before"
         yield Acquittal(resource, why, count, told.query)
     freed = questions.ask(
         f"was page {page} free before it was granted in life {life}?", RELEASED, page=page, life=life
@@ -184,7 +186,7 @@ def bytes_acquittals(questions: Questions, root: Row | None, act: Act | None) ->
     if freed.first and freed.first["checked"] and not freed.first["wrong"]:
         count = freed.first["checked"]
         why = (
-            f"its earlier lives ended in order ({count} checked): each was free, its fence had passed where "
-            "it had one, before the page was granted again"
+            f"its earlier lives ended in order ({counted(count, 'lives')} checked): each was free, its fence "
+            "had passed where it had one, before the page was granted again"
         )
         yield Acquittal(resource, why, count, freed.query)

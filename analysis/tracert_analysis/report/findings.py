@@ -128,7 +128,7 @@ def beside(causes: Causes, confidence: str) -> str:
     alone = [cluster for cluster in causes.alone() if cluster not in apart]
     told = ""
     if alone:
-        told = f" Not explained by this: {_named(alone)}"
+        told = f" Not seen to follow from this: {_named(alone)}"
         seen = next((row for cluster in alone for row in cluster if row["confidence"] == "observed"), None)
         if seen is not None and confidence != "observed" and seen["class"] != "symptom":
             told += f"; what visibly went wrong is told of by {seen['code']} at seq {seen['seq']}"

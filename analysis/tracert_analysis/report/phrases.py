@@ -32,7 +32,9 @@ def counted(count: int, plural: str) -> str:
         return f"{count} {plural}"
     if plural == "lives":
         return "1 life"
-    return f"1 {plural[:-2] if plural.endswith(('ches', 'shes')) else plural[:-1]}"
+    if plural.endswith("ies"):
+        return f"1 {plural[:-3]}y"
+    return f"1 {plural[:-2] if plural.endswith(('ches', 'shes', 'sses')) else plural[:-1]}"
 
 
 def ordered(act: Act) -> str:
@@ -75,22 +77,32 @@ def write(found: Write | None, *, whole: bool) -> str:
     return f"{place(found.act)}{what}{life}, seq {found.act.seq}"
 
 
-def fence(found: FenceFact | None, act: Act | None, *, whole: bool) -> str:
-    """A fence, and whether it helps; `whole` tells whether the history is."""
+def fence(found: FenceFact | None, act: Act | None, streams: Mapping[int, str], *, whole: bool) -> str:
+    """A fence behind `act`, and whether it covers that; `whole` tells whether the history is.
+
+    `streams` are the names of streams by their numbers.
+    """
     if found is None:
         return "none between the two streams before it" + ("" if whole else " in the recorded window")
     if found.wait_seq is not None:
-        by = f"waited for by stream {found.wait_stream} at seq {found.wait_seq}"
+        by = f"waited for by {stream(found.wait_stream, streams)} at seq {found.wait_seq}"
     elif found.passed_seq is not None:
         by = f"seen by the host at seq {found.passed_seq}"
     else:
         by = "waited for by nobody"
-    text = f"fence {found.fence} of stream {found.stream}, recorded at seq {found.record_seq}, {by}"
+    where = stream(found.stream, streams)
+    text = f"fence {found.fence} of {where}, recorded at seq {found.record_seq}, {by}"
     if act is None:
         return text
     if found.covers:
-        return f"{text}; covers it"
-    return f"{text}; is older: it covers the stream up to number {found.ordinal}, not {act.ordinal}"
+        return f"{text}; covers {act.name}"
+    reach = f"up to number {found.ordinal}" if found.ordinal else "without a launch"
+    return f"{text}; is older than {act.name}: it covers {where} {reach}, and that is number {act.ordinal}"
+
+
+def stream(number: int | None, streams: Mapping[int, str]) -> str:
+    """A stream by its name, where it has one."""
+    return streams.get(number if number is not None else -1) or f"stream {number}"
 
 
 def leftovers(entries: Sequence[Leftover], names: Mapping[str, str], *, whole: bool) -> Iterator[str]:

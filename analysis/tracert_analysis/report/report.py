@@ -313,6 +313,11 @@ class Report:
         return f"Suspected only: {why}. {self.verdict.sentence}"
 
     @property
+    def streams(self) -> dict[int, str]:
+        """Names of streams by their numbers."""
+        return {found.stream: found.name for found in self.in_flight}
+
+    @property
     def title(self) -> str:
         """One line that can be searched for."""
         verdict = self.verdict

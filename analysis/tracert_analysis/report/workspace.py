@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from tracert_analysis.report.acquittals import ORDER_CODES, OWNER_CODES, apart
 from tracert_analysis.report.facts import Act, Resource
+from tracert_analysis.report.phrases import counted
 from tracert_analysis.report.questions import Questions, Row
 from tracert_analysis.report.report import Acquittal
 from tracert_analysis.report.stories import KeptBlocks, LiveBlock, Scratch, WorkspaceStory
@@ -178,6 +179,6 @@ def workspace_acquittals(questions: Questions, act: Act | None, code: str | None
     lives = "in their first life, " if found["first_lives"] == found["checked"] else ""
     why = (
         f"nobody had written what launch {act.launch} touches: its pages are {lives}without an earlier "
-        f"writer, the clear at the start apart ({found['checked']} checked)"
+        f"writer, clears apart ({counted(found['checked'], 'pages')} checked)"
     )
     yield Acquittal(Resource("page"), why, found["checked"], told.query)

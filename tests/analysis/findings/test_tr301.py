@@ -438,3 +438,23 @@ def test_what_several_launches_stored(history: History, told: Read) -> None:
         f"stored by 2 launches, last by launch {last.launch} (forward) on compute in life 1; "
     ) in finding["sentence"]
     assert finding["other_launch"] == last.launch
+
+
+def test_what_is_stored_through_a_row_after_the_end_of_a_life(history: History, told: Read) -> None:
+    """It did not stand there before: no clear could have come between, and the sentence claims none."""
+    pages = history.alloc([5], "request:2")
+    history.acquire(0, 1, 2)
+    history.publish(COMPUTE, 0, 1, pages)
+    history.forward(COMPUTE, use(0, 1, 0, 1))
+    ended = history.drop(pages, "request:2")
+    history.free(pages)
+    again = history.alloc([5], "request:3")
+    history.acquire(1, 1, 3)
+    history.publish(COMPUTE, 1, 1, again)
+    late = history.forward(COMPUTE, use(0, 1, 1, 2))
+    history.forward(COMPUTE, use(1, 1, 0, 1, covers="page"))
+    sentence = next(found["sentence"] for found in told(history) if found["code"] == "TR301")
+    assert sentence.endswith(
+        f"where keys and values of request 2 are, stored by launch {late.launch} (forward) on compute as in "
+        f"life 1; that life had ended before, at event {ended}"
+    )

@@ -47,19 +47,23 @@ def test_other_rows_of_the_launch_are_acquitted(tmp_path: Path) -> None:
     made = report(history, tmp_path)
     assert made.verdict.resource == Resource("row", 4, generation=1)
     assert [item.resource for item in made.acquitted if item.resource.kind == "row"] == [
-        Resource("row", 4),
+        Resource("row"),
         Resource("row", 3, generation=1),
     ]
-    assert made.acquitted[-1].why.startswith("the publishes that it walks are ordered before it")
+    ids, publishes = made.acquitted[-2:]
+    # Two entries of each row.
+    assert ids.why.startswith("page ids are right (4 entries checked)")
+    told_of = "what was published in its entries is ordered before the launch (1 publish checked)"
+    assert publishes.why == told_of
 
 
 def test_what_is_wrong_is_not_acquitted() -> None:
     """Owners after a use after free and under a stale mapping, order on an unordered page."""
     assert "owners are right" not in acquitted(told(use_after_free))
     owners = told(stale_mapping).acquitted[0].why
-    assert owners.endswith("left out, for a finding tells of it: page 5 (TR402)")
+    assert owners.endswith("left out, for findings tell of it: page 5 (TR402)")
     order = next(item.why for item in told(unordered_access).acquitted if item.why.startswith("order"))
-    assert order.endswith("left out, for a finding tells of it: page 5 (TR101)")
+    assert order.endswith("left out, for findings tell of it: page 5 (TR101)")
     assert "page ids are right" not in acquitted(told(BROKEN["TR401"]))
 
 
@@ -78,9 +82,9 @@ def test_no_acquittal_contradicts_another_finding(tmp_path: Path) -> None:
     assert [item.code for item in made.findings] == ["TR303", "TR202"]
     why = [item.why for item in made.acquitted]
     assert [text.split("; ")[-1] for text in why if text.startswith("order on the pages is right (1 ")] == [
-        "left out, for a finding tells of it: page 5 (TR202, TR303)"
+        "left out, for findings tell of it: page 5 (TR202, TR303)"
     ]
-    assert why[0].startswith("owners are right (1 checked)")
+    assert why[0].startswith("owners are right (1 page checked)")
     assert why[0].endswith("page 5 (TR303)")
 
 
@@ -111,7 +115,7 @@ def test_what_a_row_holds_is_not_acquitted_where_its_staging_was_written_again(t
     assert made.host.other.kind == "publish"
     owners, _, _, ids, publishes = made.acquitted
     assert (owners.checked, ids.checked, ids.resource) == (2, 2, Resource("row"))
-    assert owners.why.endswith("left out, for a finding tells of it: row 3 (TR103)")
+    assert owners.why.endswith("left out, for findings tell of it: row 3 (TR103)")
     assert publishes.resource == Resource("row", 4, generation=1)
     assert "WHAT THE HOST DID\n  event          stage, seq" in render(made)
 

@@ -87,7 +87,8 @@ def test_a_misleading_error_is_called_so() -> None:
 
 def test_a_fence_that_is_too_old_says_how_far_it_reaches() -> None:
     """The number that it covers and the number that it should cover."""
-    assert line("last fence").endswith("it covers the stream up to number 11, not 12 [5]")
+    told = " ".join(TEXT.split())
+    assert "is older than launch 1838: it covers legacy up to number 11, and that is number 12 [5]" in told
 
 
 def test_what_the_row_holds_too_early_is_told_with_its_holder() -> None:
@@ -112,11 +113,20 @@ def test_all_who_hold_a_page_are_named() -> None:
 
 def test_consequences_are_marked() -> None:
     """A finding on the same launch follows, one about another page does not; the verdict is not repeated."""
-    assert (
-        line("TR401")
-        == "TR401          at seq 90212: Entry 0 is no page. A consequence: the same launch 1841."
-    )
-    assert line("TR204") == "TR204          at seq 95000: Page 3 is left. On its own."
+    told = "TR401          at seq 90212: Entry 0 is no page. Taken for a consequence: the same launch 1841."
+    assert line("TR401") == told
+    alone = "TR204          at seq 95000: Page 3 is left. Not seen to follow from the verdict."
+    assert line("TR204") == alone
+
+
+def test_findings_of_one_event_are_counted_together() -> None:
+    """A step can break a rule for several pages at once: its event is named once."""
+    verdict, *others = report().findings
+    again = replace(others[0], code=verdict.code, follows="the same again")
+    found = (verdict, *(replace(again, seq=seq) for seq in (90300, 90300, 90400)))
+    made = replace(report(), findings=found, verdict=replace(report().verdict, times=6))
+    told = f"{verdict.code}          5 more of the same, at seq 90300 (2 of them), 90400 and 2 more"
+    assert told in render(made)
 
 
 def test_lanes_show_open_transactions() -> None:

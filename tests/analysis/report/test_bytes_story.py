@@ -109,7 +109,7 @@ def test_owner_and_order_are_acquitted(stale: Stale) -> None:
         "page ids are",
         "order between its",
     ] == [" ".join(sentence.split()[:3]) for sentence in why[:5]]
-    assert "its earlier lives ended in order (1 checked): each was free, its fence had passed" in why[5]
+    assert "its earlier lives ended in order (1 life checked): each was free, its fence had passed" in why[5]
 
 
 def test_order_is_not_acquitted_where_it_lacks(history: History, tmp_path: Path) -> None:

@@ -64,7 +64,7 @@ def test_the_verdict_names_what_it_does_not_explain(tmp_path: Path) -> None:
     (other,) = (item for item in made.findings if item.code == "TR102")
     assert ("TR204", None) == (made.verdict.code, made.verdict.explains_failure)
     assert made.verdict.sentence.endswith(
-        f" Not explained by this: TR102 unordered-publish at seq {other.seq}."
+        f" Not seen to follow from this: TR102 unordered-publish at seq {other.seq}."
     )
     assert (None, False) == (other.follows, other.independent)
 

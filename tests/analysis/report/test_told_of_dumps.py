@@ -32,7 +32,10 @@ def test_a_page_freed_too_early() -> None:
     assert "lives of pages that ended: 61, of which none was retired behind a fence" in told
     assert "requests 5 (again-1), 6 (again-2) read what was copied while it was written" in told
     assert "page 9.1 was freed at seq 377, without being retired behind a fence" in told
-    assert "none needed from launch 4 to launch 38: both are on compute; what lacks is the one behind" in told
+    assert (
+        "none needed from launch 4 to launch 38: both are on compute; the one that is missing is behind"
+        in told
+    )
     assert "seq 27; then launch 38, the act in question" in told
     for life, owner in (("9.3", "request:5 (again-1)"), ("9.4", "request:7 (again-3)")):
         assert f"| {owner}" in told.split(f"{life} |")[1].split("9.", 1)[0]

@@ -72,7 +72,16 @@ def draw(strips: Sequence[Strip], start: int, last: int, mark: int, walked: int 
         yield f"{label(lane):<{margin}}  {' ' * len(str(start))} |{bar}| {now}".rstrip()
 
 
-def _bar(strips: Sequence[Strip], lane: tuple[int, int], start: int, last: int, mark: int) -> tuple[str, str]:
+def signs(strips: Sequence[Strip], start: int, last: int, mark: int, walked: int = 0) -> set[str]:
+    """The signs that the drawing has."""
+    head, tail, _ = shown(strips, walked)
+    return {sign for lane in (*head, *tail) for sign in _bar(strips, lane, start, last, mark, words=False)[0]}
+
+
+def _bar(
+    strips: Sequence[Strip], lane: tuple[int, int], start: int, last: int, mark: int, *, words: bool = True
+) -> tuple[str, str]:
+    """The columns of a lane, and what it names at the mark; `words`: with what the entries name in them."""
     columns = [" "] * WIDTH
 
     def at(seq: int) -> int:
@@ -84,7 +93,7 @@ def _bar(strips: Sequence[Strip], lane: tuple[int, int], start: int, last: int, 
         end = at(strip.until_seq) if strip.until_seq is not None else WIDTH
         sign = "." if unexecuted(strip) else "=" if strip.in_pool else "x"
         columns[begin : max(end, begin + 1)] = sign * max(end - begin, 1)
-        word = name(strip, lane[0]) if strip.in_pool else ""
+        word = name(strip, lane[0]) if strip.in_pool and words else ""
         if len(word) < end - begin:
             columns[begin : begin + len(word)] = word
         if strip.seq <= mark:

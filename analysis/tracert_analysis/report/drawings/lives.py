@@ -112,6 +112,13 @@ def draw(
     return lines
 
 
+def signs(lives: Sequence[Life], first: int, last: int, mark: int | None = None) -> set[str]:
+    """The signs that a drawing of `lives` has."""
+    drawn, _, _ = shown(lives, mark)
+    start, last = span(drawn, first, last)
+    return {sign for life in drawn for sign in _bar(life, start, last, mark)}
+
+
 def _bar(life: Life, start: int, last: int, mark: int | None) -> list[str]:
     """The columns of one life, later marks over earlier ones."""
     columns = [" "] * WIDTH

@@ -19,6 +19,14 @@ CELLS = 64
 """A page of more positions is drawn in so many columns."""
 SIGNS = {"kv": "k", "rows": "s", "zero": "0"}
 """By what wrote them; everything else is `h`."""
+MEANINGS = {
+    "k": "keys and values",
+    "s": "state rows of a snapshot",
+    "0": "zeros",
+    "h": "from the host tier",
+    ".": "no writer known",
+    "^": "in question",
+}
 KINDS = {"kv": "held", "rows": "rows", "zero": "zero"}
 OTHERS = {
     "rows": ("rows", "rows of a snapshot"),
@@ -66,6 +74,14 @@ def bar(runs: Sequence[ByteRun], extent: Extent | None, size: int, margin: str) 
         first, last = column(extent.first), column(extent.end - 1)
         what = f"{spelt(extent.first, extent.end)}: {extent.what}"
         yield f"{margin} {' ' * first}{'^' * (last + 1 - first)}  {what}"
+
+
+def signs(story: PageStory) -> set[str]:
+    """The signs that the positions of a drawing have."""
+    if not story.page_size or all(found.page != story.page for found in story.neighbours):
+        return set()
+    positions, *under = (line.strip() for line in bar(story.runs, story.extent, story.page_size, ""))
+    return set(positions) - {"|"} | ({"^"} if under else set())
 
 
 def state(found: Neighbour, names: Mapping[str, str]) -> str:

@@ -26,6 +26,12 @@ from tracert_analysis.report.drawings.figure import (
 from tracert_analysis.report.facts import Act, Edge, FenceFact
 from tracert_analysis.report.stories import Surroundings
 
+MEANINGS = {
+    "!": "the act in question",
+    "*": "the one that it is told against",
+    "...": "launches that are left out",
+    "<- and ->": "fences",
+}
 COLUMN = 28
 """Characters of a stream's column."""
 
@@ -69,6 +75,18 @@ def draw(
             yield f"{'':<{margin}}{gap[0]}"
             gaps = [act for act in gaps if act.seq != seq]
         yield f"{seq:<{margin}}{text}".rstrip()
+
+
+def signs(around: Surroundings, marked: Act | None, against: Act | None = None) -> set[str]:
+    """The signs that the drawing has."""
+    streams = {stream for stream, _ in around.streams}
+    acts = [act for act in around.launches if act.stream in streams]
+    drawn = {sign for act in acts if (sign := _sign(act, marked, against))}
+    if any(act.stream in streams for act in left_out(around)):
+        drawn.add("...")
+    if any({found.stream, found.wait_stream} <= streams for found in around.fences):
+        drawn.add("<- and ->")
+    return drawn
 
 
 def left_out(around: Surroundings) -> list[Act]:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from tracert_analysis.report.document import Block, Drawing, Fact, Facts, Section
 from tracert_analysis.report.drawings import streams
+from tracert_analysis.report.drawings.legend import legend
 from tracert_analysis.report.phrases import fence, ordered, place, spelt, when
 from tracert_analysis.report.report import Access, HostAct, Report
 
@@ -13,7 +14,7 @@ def access(report: Report) -> Section:
     title = "ACCESS THAT BREAKS THE RULE" if report.findings else "LAST LAUNCH TO START"
     doubtful = any(row.leftovers for row in report.rows)
     whole = report.evidence.whole
-    facts = tuple(_access(report.access, doubtful, whole)) if report.access is not None else ()
+    facts = tuple(_access(report.access, report, doubtful, whole)) if report.access is not None else ()
     others = Facts(tuple(_others(report)) if facts else ())
     return Section("access", title, (Facts(facts), *_around(report, facts), others))
 
@@ -25,7 +26,7 @@ def host(report: Report) -> Section:
     return Section("host", "WHAT THE HOST DID", (Facts(facts), *_around(report, facts), others))
 
 
-def _access(found: Access, doubtful: bool, whole: bool) -> Iterator[Fact]:
+def _access(found: Access, report: Report, doubtful: bool, whole: bool) -> Iterator[Fact]:
     act = found.act
     if found.why:
         yield Fact("which", found.why)
@@ -42,7 +43,8 @@ def _access(found: Access, doubtful: bool, whole: bool) -> Iterator[Fact]:
     if found.other is not None:
         yield Fact("against", f"{named(found.other)}, {when(found.other)}")
         if apart:
-            yield Fact("last fence", fence(found.fence, found.other, whole=whole), (found.fence_query,))
+            told = fence(found.fence, found.other, report.streams, whole=whole)
+            yield Fact("last fence", told, (found.fence_query,))
 
 
 def _others(report: Report) -> Iterator[Fact]:
@@ -75,13 +77,11 @@ def _around(report: Report, facts: tuple[Fact, ...]) -> Iterator[Block]:
     act = report.access.act if report.access is not None else None
     other = report.access.other if report.access is not None else report.host.other if report.host else None
     edge = around.missing
-    against = any(other is not None and item.launch == other.launch for item in around.launches)
+    drawn = streams.signs(around, act, other)
     yield Facts((Fact("around it", "launches in the order of events, a column a stream", (around.query,)),))
     yield Drawing(
         "launches around the act in question, by stream, with the fences between them",
         tuple(streams.draw(around, act, edge, other)),
         streams.figure(around, act, edge, other),
-        "! the act in question, "
-        + ("* the one that it is told against, " if against else "")
-        + "... launches that are left out, <- and -> fences",
+        legend(streams.MEANINGS, drawn),
     )

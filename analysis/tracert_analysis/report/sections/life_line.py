@@ -1,9 +1,10 @@
 """The lives of a page, or the generations of a row, drawn between the first and the last event."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from tracert_analysis.report.document import Drawing
 from tracert_analysis.report.drawings import lives
+from tracert_analysis.report.drawings.legend import legend
 from tracert_analysis.report.facts import Life
 from tracert_analysis.report.phrases import named
 from tracert_analysis.report.report import Report
@@ -14,7 +15,7 @@ LATER = "begun behind the act in question"
 
 def life_line(
     about: str,
-    signs: str,
+    signs: Mapping[str, str],
     name: str,
     story: PageStory | RowStory,
     report: Report,
@@ -22,7 +23,8 @@ def life_line(
 ) -> Iterator[Drawing]:
     """One drawing, none without a life.
 
-    `signs` says what its characters mean, `touched` in a few words what was done in one life.
+    `signs` says what characters mean, of which those that the drawing has are told; `touched` in a few words
+    what was done in one life.
     """
     first, last = report.evidence.first_seq or 0, report.evidence.last_seq or 1
 
@@ -39,9 +41,8 @@ def life_line(
     lines = lives.draw(name, drawn, first, last, mark, owner)
     if lines:
         figure = lives.figure(name, drawn, first, last, mark, owner, told)
-        if mark is not None:
-            signs += ", ! the act in question"
-        yield Drawing(about, tuple(lines), figure, signs)
+        known = {**signs, "!": "the act in question"}
+        yield Drawing(about, tuple(lines), figure, legend(known, lives.signs(drawn, first, last, mark)))
 
 
 def marked(story: PageStory | RowStory, moment: int) -> int | None:

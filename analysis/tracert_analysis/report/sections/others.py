@@ -1,6 +1,7 @@
 """What was new about the launch, and the findings beside the verdict, with why they follow if they do."""
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 
 from tracert_analysis.report.causes import REPEATED, SAME_ORDER
 from tracert_analysis.report.document import Fact, Facts, Section
@@ -88,18 +89,28 @@ def _others(report: Report) -> Iterator[Fact]:
             continue
         groups.setdefault((item.code, item.follows, item.independent), []).append(item)
     for (code, follows, independent), items in list(groups.items())[:LISTED]:
-        alone = "Also broken, independent of this failure." if independent else "On its own."
-        why = f"A consequence: {follows}." if follows else alone
+        alone = "Not seen to follow from the verdict."
+        if independent:
+            alone = "Also broken, independent of this failure."
+        # That they share something is a fact, that one comes of the other is not.
+        why = f"Taken for a consequence: {follows}." if follows else alone
         if follows == SAME_ORDER:
             why = f"{follows.capitalize()}."
         if follows == REPEATED:
             shown = int(told is not None and code == report.verdict.code)
             number = max(report.verdict.times - 1 - shown, len(items))
-            places = ", ".join(str(item.seq) for item in items[:LISTED])
-            rest = f" and {number - LISTED:,} more" if number > LISTED else ""
-            yield Fact(code, f"{number:,} more of the same, at seq {places}{rest}")
+            yield Fact(code, f"{number:,} more of the same, at seq {_seqs(items, number)}")
         else:
             times = f" ({len(items)} of them, until seq {items[-1].seq})" if len(items) > 1 else ""
             yield Fact(code, f"at seq {items[0].seq}{times}: {items[0].sentence} {why}")
     if len(groups) > LISTED:
         yield Fact("", f"and {len(groups) - LISTED} more")
+
+
+def _seqs(items: Sequence[Finding], number: int) -> str:
+    """Where so many findings are, of which `items` are listed: those of one event together."""
+    places = Counter(item.seq for item in items)
+    shown = list(places.items())[:LISTED]
+    told = ", ".join(f"{seq} ({times} of them)" if times > 1 else str(seq) for seq, times in shown)
+    left = number - sum(times for _, times in shown)
+    return f"{told} and {left:,} more" if left else told

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 
 from tracert_analysis.report.document import Block, Drawing, Fact, Facts, Section
 from tracert_analysis.report.drawings import neighbours
+from tracert_analysis.report.drawings.legend import legend
 from tracert_analysis.report.facts import Act, Touched
 from tracert_analysis.report.phrases import LISTED, fence, hold, named, page_name, spelt, write
 from tracert_analysis.report.report import Report
@@ -21,7 +22,7 @@ def _blocks(story: PageStory, report: Report) -> Iterator[Block]:
     yield Facts(tuple(_facts(story, report)))
     yield from life_line(
         f"lives of page {story.page}: who held it, who wrote and read it",
-        "= held, ~ given back behind a fence, w written, r read",
+        {"=": "held", "~": "given back, and a fence guards it", "w": "written", "r": "read"},
         str(story.page),
         story,
         report,
@@ -33,9 +34,13 @@ def _blocks(story: PageStory, report: Report) -> Iterator[Block]:
             f"pages around page {story.page}, who holds each, what its positions hold, and those in question",
             around,
             neighbours.figure(story, report.names),
-            f"as of event {story.at}; of positions: k keys and values, s state rows of a snapshot, 0 zeros, "
-            "h of the host tier, . unknown, ^ in question",
+            _signs(story),
         )
+
+
+def _signs(story: PageStory) -> str:
+    told = legend(neighbours.MEANINGS, neighbours.signs(story))
+    return f"as of event {story.at}" + (f"; of positions: {told}" if told else "")
 
 
 def _facts(story: PageStory, report: Report) -> Iterator[Fact]:
@@ -114,7 +119,7 @@ def _fence(story: PageStory, report: Report) -> str:
         return _on_one_stream(story, writer, report)
     if story.last_fence is None and story.asked:
         return f"none behind that write{where}, which a stream waited for or the host saw pass"
-    told = fence(story.last_fence, writer, whole=whole)
+    told = fence(story.last_fence, writer, report.streams, whole=whole)
     first = story.asked and story.kept_writer is not None
     return f"{told}; the first that the recorded window has" if first else told
 
@@ -130,7 +135,7 @@ def _on_one_stream(story: PageStory, writer: Act, report: Report) -> str:
     if edge is None or edge.later.launch != act.launch or edge.earlier.launch == writer.launch:
         return told
     read = any(edge.earlier.seq in life.reads for life in story.lives)
-    return f"{told}; what lacks is the one behind {edge.earlier.name}, which read it" if read else told
+    return f"{told}; the one that is missing is behind {edge.earlier.name}, which read it" if read else told
 
 
 def _last_facts(found: LastFacts | None, report: Report, *, asked: bool) -> Iterator[Fact]:

@@ -24,8 +24,9 @@ def lanes(report: Report) -> Section:
 
 
 COMMITTED = (
-    "committed: the host has seen the launch end that computed so many positions; whether what it gave was "
-    "refused is told by an error"
+    "frontier: positions that are computed or launched, those found cached among them; committed: of these, "
+    "what the host knows to be computed, which is not yet that the answer was accepted: an error tells what "
+    "was refused"
 )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from tracert_analysis.report.document import Block, Drawing, Fact, Facts, Section
 from tracert_analysis.report.drawings import entries, lives
+from tracert_analysis.report.drawings.legend import legend
 from tracert_analysis.report.facts import Life
 from tracert_analysis.report.phrases import fence, hold, leftovers, page_name, write
 from tracert_analysis.report.report import Report
@@ -12,6 +13,12 @@ from tracert_analysis.report.stories import RowStory, Strip
 
 PUBLISHES = 4
 """Of the publishes of a row the last so many are listed."""
+ENTRIES = {
+    "=": "names a page",
+    "x": "no page of the pool",
+    ".": "published and not executed",
+    "!": "the act in question",
+}
 RUNS = 6
 """Of the runs of pages that a publish names the first so many are listed."""
 
@@ -26,9 +33,7 @@ def _blocks(story: RowStory, report: Report) -> Iterator[Block]:
     name = f"row {story.row}"
     yield from life_line(
         f"generations of {name}: who had it, its publishes (written) and uses (read)",
-        "= somebody had it, w published, "
-        + ("x published as no page, " if any(life.voids for life in story.lives) else "")
-        + "r used",
+        {"=": "somebody had it", "w": "published", "x": "published as no page", "r": "used"},
         name,
         story,
         report,
@@ -45,7 +50,7 @@ def _blocks(story: RowStory, report: Report) -> Iterator[Block]:
             f"entries of {name} in time: the page.life that each names, of several the first one's",
             tuple(entries.draw(story.entries, *axis, walked)),
             entries.figure(story.entries, *axis, walked),
-            "= names a page, x no page of the pool, . published and not executed, ! the act in question",
+            legend(ENTRIES, entries.signs(story.entries, *axis, walked)),
         )
 
 
@@ -64,7 +69,9 @@ def _facts(story: RowStory, report: Report) -> Iterator[Fact]:
     yield Fact("last writer", write(story.last_writer, whole=whole), (writers,))
     yield Fact("before that", write(story.previous_writer, whole=whole))
     writer = story.last_writer.act if story.last_writer else None
-    yield Fact("last fence", fence(story.last_fence, writer, whole=whole))
+    # A fence is only asked for where a launch in question follows the publish on another stream.
+    if any(story.queries[3:4]):
+        yield Fact("last fence", fence(story.last_fence, writer, report.streams, whole=whole))
     yield from _published(story)
     if story.leftovers:
         yield Fact("too early", "until the publish has executed, the row holds:", (left,), "bad")

@@ -3,11 +3,18 @@
 from collections.abc import Iterator
 
 from tracert_analysis.report.document import Block, Drawing, Fact, Facts, Section, Table
+from tracert_analysis.report.drawings.legend import legend
 from tracert_analysis.report.drawings.workspace import draw_workspace, figure
 from tracert_analysis.report.phrases import LISTED
 from tracert_analysis.report.report import Report
 from tracert_analysis.report.stories import KeptBlocks, LiveBlock, WorkspaceStory
 
+MEANINGS = {
+    "#": "live",
+    "=": "planned, from where the largest room begins",
+    ">": "more than fits",
+    "-": "the largest room",
+}
 ROWS = 8
 """Of launches that planned scratch the last so many are listed; JSON has them all."""
 
@@ -26,7 +33,7 @@ def _blocks(story: WorkspaceStory) -> Iterator[Block]:
             "the bytes of the workspace: what is live, what the launch planned, the largest room",
             drawn,
             figure(story),
-            "# live, = planned, from where the largest room begins, > more than fits, - the largest room",
+            legend(MEANINGS, {sign for line in drawn for sign in line.partition("|")[2].rpartition("|")[0]}),
         )
 
 

@@ -32,17 +32,21 @@ SELECT
     || coalesce(
         CASE m.origin_class WHEN 'rows' THEN ' of snapshot ' || s.snapshot ELSE ' of request ' || o.request END, ''
     )
-    || CASE m.kind WHEN 'mixed' THEN ' are, stored by ' ELSE ' still are, stored by ' END
+    -- What is stored through a row that still names a life that has ended was not there before.
+    || CASE WHEN m.kind = 'mixed' OR x.seq > p.unheld_seq THEN ' are, stored by ' ELSE ' still are, stored by ' END
     || CASE WHEN m.origins > 1 THEN m.origins || ' launches, last by ' ELSE '' END
     || _launch_named(x.launch, x.kernel, n.name)
     || CASE
         WHEN m.kind = 'mixed' AND m.origin_page = m.page AND m.origin_life = m.life THEN ' in this life'
+        WHEN m.origin_page = m.page AND x.seq > p.unheld_seq THEN ' as in life ' || m.origin_life
         WHEN m.origin_page = m.page THEN ' in life ' || m.origin_life
         ELSE ' in page ' || m.origin_page || '.' || m.origin_life END
     || coalesce(' and brought here by ' || _launch_named(v.launch, v.kernel, vn.name), '')
     || CASE
         WHEN m.kind = 'mixed' THEN CASE m.origin_class
             WHEN 'rows' THEN ': it takes them for keys and values' ELSE ': it takes them for state rows' END
+        WHEN x.seq > p.unheld_seq
+            THEN '; that life had ended before, at event ' || p.unheld_seq
         WHEN f.passed_seq < p.unheld_seq
             THEN '; fence ' || f.fence || ' of that life passed at event ' || f.passed_seq
                 || ', the life ended at event ' || p.unheld_seq
@@ -51,7 +55,8 @@ SELECT
     END
     || CASE
         WHEN r.told IS NOT NULL THEN '; ' || r.told
-        WHEN m.kind = 'stale' AND m.via_seq IS NULL AND m.before_seq IS NULL THEN ', and no clear stands between'
+        WHEN m.kind = 'stale' AND m.via_seq IS NULL AND m.before_seq IS NULL AND coalesce(x.seq < p.unheld_seq, true)
+            THEN ', and no clear stands between'
         ELSE ''
     END
     AS sentence,

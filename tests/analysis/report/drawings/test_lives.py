@@ -3,7 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 from tracert_analysis.report.drawings.figure import LETTER, Words
-from tracert_analysis.report.drawings.lives import SHOWN, WIDTH, column, draw, figure, scale
+from tracert_analysis.report.drawings.legend import legend
+from tracert_analysis.report.drawings.lives import SHOWN, WIDTH, column, draw, figure, scale, signs
 from tracert_analysis.report.facts import Life
 
 
@@ -124,3 +125,11 @@ def test_any_history_is_drawn_within_its_width(
     assert all(len(bar(line)) == WIDTH for line in bars)
     assert len(bars) == (min(len(lives), SHOWN) + 1 if lives else 0)
     assert (len(lines) > len(bars)) == (len(lives) > SHOWN)
+
+
+def test_only_signs_that_are_drawn_have_a_meaning() -> None:
+    """A life that nobody read, and an act that falls into none."""
+    life = Life(1, "a", 0, None, 29, writes=(10,))
+    assert signs([life], 0, 59, mark=40) - {" "} == {"=", "w"}
+    assert signs([life], 0, 59, mark=20) - {" "} == {"=", "w", "!"}
+    assert legend({"=": "held", "~": "retired", "w": "written"}, {"w", "="}) == "= held, w written"
