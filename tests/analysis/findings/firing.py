@@ -74,6 +74,7 @@ def torn_copy(history: History) -> None:
     tail.copy()
     history.drop(tail.source, "transfer:7", "read")
     tail.evict()
+    test_tr303.granted_again(history)
 
 
 def walked_past_row(history: History) -> None:

@@ -37,87 +37,44 @@ WITH
         LEFT JOIN _outside AS o ON b.seq = o.seq
         WHERE l.seq IS NOT NULL OR o.seq IS NOT NULL
     ),
-    -- Pieces whose source was let go before the host knew that they had executed.
-    early AS (
-        SELECT c.*, v.unheld_seq
-        FROM pieces AS c JOIN page_life AS v ON v.page = c.page AND v.life = c.life
-        WHERE v.unheld_seq > c.plan_seq AND coalesce(v.unheld_seq < c.learnt_seq, true)
+    -- The lives of the source in which somebody may write before the copy has read: its own, and each later one whose
+    -- first writer on some stream does not come behind the copy: where that one does, so do all later ones of the
+    -- stream, and so does what the host launches once it knows that the copy has executed.
+    lives AS (
+        SELECT c.*, c.life AS writer_life, NULL AS unheld_seq FROM pieces AS c
+        UNION
+        SELECT c.*, s.life, v.unheld_seq
+        FROM pieces AS c
+        JOIN page_life AS v ON v.page = c.page AND v.life = c.life AND v.unheld_seq > c.plan_seq
+        JOIN _span AS s
+            ON s.page = c.page AND s.life > c.life AND s.mode = 'write' AND coalesce(s.first_seq < c.learnt_seq, true)
+        JOIN _act AS l ON s.first_seq = l.seq
+        WHERE s.first_seq < c.seq OR l.stream <> c.stream AND l.clock[c.stream + 1] < c.ordinal
     ),
-    -- Since when a stream comes behind such a piece, by itself or because it waited, by what else waited, too. That the
-    -- host came to know of it in time would be luck.
-    waited AS (
-        SELECT c.seq, c.ordinal, f.wait_stream AS stream, min(f.wait_seq) AS from_seq
-        FROM early AS c JOIN fence AS f ON f.stream = c.stream AND f.ordinal >= c.ordinal AND f.wait_seq > c.seq
-        GROUP BY ALL
-    ),
-    behind AS (
-        SELECT seq, stream, min(from_seq) AS from_seq FROM (
-            SELECT seq, stream, seq AS from_seq FROM early
-            UNION ALL
-            SELECT seq, stream, from_seq FROM waited
-            UNION ALL
-            SELECT b.seq, f.wait_stream, f.wait_seq
-            FROM waited AS b JOIN fence AS f ON f.stream = b.stream AND f.record_seq > b.from_seq
-            WHERE f.wait_seq IS NOT NULL
-            UNION ALL
-            SELECT c.seq, g.stream, g.from_seq
-            FROM early AS c
-            JOIN _segment AS g
-                ON g.from_seq > c.seq AND coalesce(g.from_seq < c.learnt_seq, true)
-                AND g.clock[c.stream + 1] >= c.ordinal
-        ) GROUP BY seq, stream
-    ),
-    -- The streams that have to: those that use the page in its later lives; where none does, those that used the source
-    -- or the target, for they may be next.
-    later AS (
-        SELECT c.page, c.life, s.stream, min(s.first_seq) AS first_seq
-        FROM (SELECT DISTINCT page, life FROM early) AS c JOIN _span AS s ON s.page = c.page AND s.life > c.life
-        GROUP BY ALL
-    ),
-    users AS (
-        SELECT c.seq, c.page, c.life, c.to_page, c.to_life, n.stream, n.first_seq
-        FROM early AS c JOIN later AS n USING (page, life)
-        UNION ALL
-        SELECT c.seq, c.page, c.life, c.to_page, c.to_life, s.stream, NULL
-        FROM (FROM early ANTI JOIN later USING (page, life)) AS c
-        JOIN _span AS s ON s.page = c.page AND s.life = c.life OR s.page = c.to_page AND s.life = c.to_life
-    ),
-    loose AS (
-        SELECT c.*
-        FROM early AS c
-        SEMI JOIN (
-            SELECT u.* FROM users AS u LEFT JOIN behind AS b USING (seq, stream)
-            WHERE b.seq IS NULL OR b.from_seq > u.first_seq
-        ) AS u USING (seq, page, life, to_page, to_life)
-        -- A page that waits behind a fence of the copy is as good as held, and so behind one of a stream that waited.
-        ANTI JOIN (
-            SELECT b.seq, f.page, f.life
-            FROM _retired AS f JOIN behind AS b ON f.stream = b.stream AND f.record_seq > b.from_seq
-        ) AS f USING (seq, page, life)
+    -- Who does write what is still to be copied. To let go of it is no harm by itself: engines that grant a page again
+    -- only where that is in order, by the streams or by what they have learnt, let go at once. So a release is told
+    -- where somebody gets the page out of order, and by nothing else that comes after it.
+    torn AS (
+        SELECT c.*, b.seq AS write_seq
+        FROM lives AS c
+        JOIN byte_write AS b
+            ON b.page = c.page AND b.life = c.writer_life AND b.seq > coalesce(c.unheld_seq, c.plan_seq)
+            AND b.first < c.end AND c.first < b.end
+        JOIN _act AS l ON b.seq = l.seq
+        WHERE b.seq < c.seq OR l.stream <> c.stream AND l.clock[c.stream + 1] < c.ordinal
     ),
     broken AS (
         SELECT
-            'released' AS reason, p.*, c.unheld_seq AS at_seq, c.seq AS copy_seq, NULL AS positions,
-            NULL AS write_seq, g.life AS next_life, g.owner AS next_owner
+            CASE WHEN c.unheld_seq IS NULL THEN 'written' ELSE 'released' END AS reason, p.*,
+            coalesce(c.unheld_seq, c.write_seq) AS at_seq, c.seq AS copy_seq, NULL AS positions,
+            c.write_seq, c.writer_life
         FROM plans AS p
-        JOIN loose AS c
+        JOIN torn AS c
             ON c.plan_seq = p.seq AND c.page = p.page AND c.life = p.life AND c.to_page = p.to_page
             AND c.to_life = p.to_life
-        LEFT JOIN page_life AS g ON g.page = p.page AND g.life = p.life + 1
         UNION ALL
         SELECT
-            'written', p.*, b.seq, c.seq, NULL, b.seq, NULL, NULL
-        FROM plans AS p
-        JOIN pieces AS c
-            ON c.plan_seq = p.seq AND c.page = p.page AND c.life = p.life AND c.to_page = p.to_page
-            AND c.to_life = p.to_life
-        JOIN byte_write AS b
-            ON b.page = c.page AND b.life = c.life AND b.seq > p.seq AND b.first < c.end AND c.first < b.end
-        JOIN _act AS l ON b.seq = l.seq
-        WHERE b.seq < c.seq OR l.stream <> c.stream AND l.clock[c.stream + 1] < c.ordinal
-        UNION ALL
-        SELECT
-            'partial', p.*, p.done_seq, max(c.seq), coalesce(sum(c.end - c.first), 0), NULL, NULL, NULL
+            'partial', p.*, p.done_seq, max(c.seq), coalesce(sum(c.end - c.first), 0), NULL, NULL
         FROM plans AS p
         LEFT JOIN pieces AS c
             ON c.plan_seq = p.seq AND c.page = p.page AND c.life = p.life AND c.to_page = p.to_page
@@ -128,7 +85,7 @@ WITH
     first_broken AS (
         SELECT * FROM broken
         QUALIFY row_number() OVER (
-            PARTITION BY transaction, to_page, to_life ORDER BY at_seq, reason, copy_seq DESC
+            PARTITION BY transaction, to_page, to_life ORDER BY at_seq, reason, copy_seq DESC, write_seq
         ) = 1
     )
 SELECT
@@ -136,13 +93,14 @@ SELECT
     'torn-copy' AS name,
     b.at_seq AS seq,
     'content' AS class,
-    _confidence(_seen_wrong(b.write_seq, NULL, NULL), w.holes) AS confidence,
+    _confidence(b.reason = 'written' AND _seen_wrong(b.write_seq, NULL, NULL), w.holes) AS confidence,
     CASE b.reason
         WHEN 'released' THEN 'nobody holds page ' || b.page || '.' || b.life || ' any more, while '
             || coalesce(_launch_named(c.launch, c.kernel, cn.name), 'a planned copy')
             || ' of transaction ' || b.transaction || ' may still copy it to page ' || b.to_page || '.' || b.to_life
-            || ': the host has seen no fence behind the copy pass'
-            || coalesce('; it is granted again as page ' || b.page || '.' || b.next_life || ' to ' || b.next_owner, '')
+            || ': the host has seen no fence behind the copy pass; it is granted again as page ' || b.page || '.'
+            || b.writer_life || coalesce(' to ' || g.owner, '') || ', and '
+            || _launch_named(x.launch, x.kernel, xn.name) || ' writes it, which nothing orders after the copy'
         WHEN 'written' THEN _launch_named(x.launch, x.kernel, xn.name) || ' writes page ' || b.page || '.' || b.life
             || ', and nothing orders it after '
             || coalesce(_launch_named(c.launch, c.kernel, cn.name), 'the copy')
@@ -156,14 +114,15 @@ SELECT
     NULL AS row,
     NULL AS generation,
     NULL AS request,
-    CASE WHEN x.seq IS NULL THEN c.launch ELSE x.launch END AS launch,
-    CASE WHEN x.seq IS NULL THEN c.stream ELSE x.on_stream END AS stream,
-    CASE WHEN x.seq IS NOT NULL THEN c.launch END AS other_launch,
-    CASE WHEN x.seq IS NOT NULL THEN c.stream END AS other_stream,
+    CASE b.reason WHEN 'written' THEN x.launch ELSE c.launch END AS launch,
+    CASE b.reason WHEN 'written' THEN x.on_stream ELSE c.stream END AS stream,
+    CASE b.reason WHEN 'written' THEN c.launch END AS other_launch,
+    CASE b.reason WHEN 'written' THEN c.stream END AS other_stream,
     b.seq AS other_seq
 FROM first_broken AS b
 LEFT JOIN _act AS c ON b.copy_seq = c.seq
 LEFT JOIN _stream AS cn ON c.stream = cn.stream
 LEFT JOIN _act AS x ON b.write_seq = x.seq
 LEFT JOIN _stream AS xn ON x.stream = xn.stream
+LEFT JOIN page_life AS g ON b.page = g.page AND b.writer_life = g.life
 CROSS JOIN _window AS w
