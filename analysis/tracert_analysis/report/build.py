@@ -106,7 +106,7 @@ def build(dump: Dump, page: int | None = None) -> Report:
         in_flight=streams(questions, acts),
         names=names(questions, involved_rows, involved_pages),
         evidence=evidence(dump, whole, counts, counts_query, total - len(rows), questions.unanswered),
-        reproduce=reproduce(config),
+        reproduce=reproduce(questions, config),
         surroundings=surroundings(
             questions, acts, seen.act, seen.other, seen.edge, left_by(seen, involved_rows)
         ),

@@ -96,13 +96,11 @@ def _publishes(questions: Questions, acts: Acts, whole_history: bool) -> Iterato
     for row in told.rows:
         whole, loose = row["followed"], row["unordered"]
         if whole:
-            ordered = {
-                0: "all are ordered before who follows them",
-                whole: "none is ordered before who follows",
-            }
-            how = ordered.get(loose, f"{whole - loose} are ordered before who follows them, {loose} are not")
+            right = {0: "all", whole: "none"}.get(loose, f"{whole - loose} of these")
+            verb = "is" if whole in (loose, loose + 1) else "are"
+            how = f"{right} {verb} ordered before the launches that do"
             name = f"publishes by {row['kernel']} on {acts.stream_name(row['stream'])}"
-            text = f"{name}: {row['published']}, of which launches follow {whole}: {how}"
+            text = f"{name}: {row['published']}; launches follow {whole} of them, and {how}"
             yield Contrast(text, whole, whole - loose, told.query)
     yield from _pattern(questions, acts)
     raced = questions.ask("who came first where nothing orders them", RACES)
@@ -124,8 +122,10 @@ def _pattern(questions: Questions, acts: Acts) -> Iterator[Contrast]:
     """The way that some launches of the same kernel went on another stream, where it was right every time."""
     for row in right_ways(questions):
         times = row["followed"]
-        text = f"the right pattern is there: {row['kernel']} on {acts.stream_name(row['stream'])}, and what "
-        text += f"orders it before who follows, {times} of {times} times"
+        text = (
+            f"the right pattern is in this history: {row['kernel']} on {acts.stream_name(row['stream'])} is "
+        )
+        text += f"ordered before the launches that follow what it publishes, {times} of {times} times"
         yield Contrast(text, times, times, questions.ask(*ASKED).query)
 
 
@@ -156,18 +156,19 @@ def _races(found: Row) -> str:
     if differing:
         parts.append(f"in {differing} a guarded launch found what had not been published")
     if left := races - waiting - differing:
-        parts.append(f"in {left} the history does not tell which of the two ran first")
-    which = "the one that is" if races == 1 else f"the {races} that are"
-    return f"who came first in {which} told of: {', '.join(parts)}"
+        parts.append(f"in {left} the history does not tell")
+    which = "of the one that was" if races == 1 else f"of the {races} that were"
+    return f"which ran first, the publish or the launch that follows it, {which} found: {', '.join(parts)}"
 
 
 def _lives(questions: Questions) -> Iterator[Contrast]:
     told = questions.ask("pages that were read in their next life, and how many were cleared for it", REUSED)
     for row in told.rows:
         held = "state rows" if row["rows"] else "keys and values"
-        text = f"lives in which a page was read that held {held} in the life before: {row['used']}, of which "
-        text += f"{row['cleared']} were cleared first" if row["cleared"] else "none was cleared first"
+        text = f"pages read in the life after one in which they held {held}: {row['used']}, of which "
+        were = "was" if row["cleared"] == 1 else "were"
+        text += f"{row['cleared']} {were} cleared first" if row["cleared"] else "none was cleared first"
         if row["partly"]:
             text += f", {row['partly']} only in part"
-        text += f"; stale bytes were met in {row['stale'] or 'none'}"
+        text += f"; stale bytes were loaded of {row['stale'] or 'none'}"
         yield Contrast(text, row["used"], row["cleared"], told.query)

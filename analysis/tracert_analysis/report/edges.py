@@ -80,6 +80,11 @@ def move(questions: Questions, edge: Edge) -> Move | None:
     )
 
 
+def _place(act: Act) -> str:
+    """The place in the code: what is missing is missing each time."""
+    return f"{act.kernel} on {act.stream_name}"
+
+
 def order(edges: tuple[Edge, ...]) -> str:
     """The calls that add the edges; all of them are needed."""
     first = edges[0]
@@ -91,7 +96,7 @@ def order(edges: tuple[Edge, ...]) -> str:
         return f"order {first.later.name} after all {len(edges)}, {calls}"
     if first.earlier.launch and first.later.launch:
         return (
-            f"order the two streams, between launch {first.earlier.launch} and launch "
-            f"{first.later.launch}: {first.call}"
+            f"order the two streams, after {_place(first.earlier)} and before {_place(first.later)}: "
+            f"{first.call}"
         )
     return f"on the host, between {first.earlier.name} and {first.later.name}: {first.call}"

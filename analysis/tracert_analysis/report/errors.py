@@ -38,6 +38,15 @@ POINTS: tuple[tuple[str, tuple[str, ...], str], ...] = (
 EFFECTS = ("LAUNCH_FAILURE", "ILLEGAL_ADDRESS", "MISALIGNED_ADDRESS")
 """Of these the ones that tell how a launch failed: right, and no cause."""
 
+WHERE = {
+    ORDER: "in the order of two acts",
+    LIFETIME: "in who holds a page, and when",
+    MAPPING: "in what a row names",
+    CONTENT: "in the bytes that stand in a page",
+    RESOURCE: "in the room of the workspace",
+}
+"""Where a cause lies, by the class of its finding."""
+
 SUBCODES = {("orch_error_code", 2): "a launch waits for room in the heap ring, and none comes"}
 """Numbers beside an error that its runtime gives a meaning: those that are known."""
 
@@ -105,10 +114,10 @@ def judge(name: str, category: str | None, nonfinite: bool, idle: bool = False) 
     """Does the error's name point away from a cause of this class, and a sentence about it."""
     squeezed = name.upper().replace(" ", "_")
     if nonfinite and "INVALID_SPECULATION" in squeezed:
-        cause = "not explained" if category is None else f"one of class {category}"
+        cause = "the recorded history does not explain it" if category is None else _found(category)
         return True, (
             "its name points to the drafts of speculative decoding. What was refused is a distribution that "
-            f"is not finite, which needs no draft; the cause is {cause}"
+            f"is not finite, which needs no draft; {cause}"
         )
     for part, classes, seems in POINTS:
         if part in squeezed:
@@ -118,10 +127,9 @@ def judge(name: str, category: str | None, nonfinite: bool, idle: bool = False) 
                 return False, f"its name points to {seems}, and so does the cause found"
             if part in EFFECTS:
                 return True, (
-                    f"as to why: its name tells of {seems}, which is how it failed; the cause found is "
-                    f"one of class {category}"
+                    f"as to why: its name tells of {seems}, which is how it failed; {_found(category)}"
                 )
-            return True, f"its name points to {seems}; the cause found is one of class {category}"
+            return True, f"its name points to {seems}; {_found(category)}"
     if category is None and squeezed == "SIGKILL":
         return False, (
             "the recorded history does not explain it; where nobody sent that signal, it was the kernel's, "
@@ -134,4 +142,8 @@ def judge(name: str, category: str | None, nonfinite: bool, idle: bool = False) 
         )
     if category is None:
         return False, "the recorded history does not explain it"
-    return False, f"its name points to nothing in particular; the cause found is one of class {category}"
+    return False, f"its name points to nothing in particular; {_found(category)}"
+
+
+def _found(category: str) -> str:
+    return f"the cause found lies {WHERE.get(category, 'elsewhere')}"

@@ -42,6 +42,7 @@ def evidence(
         whole=whole,
         checked=counts,
         query=query,
+        cut=cut,
     )
 
 

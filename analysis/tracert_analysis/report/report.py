@@ -24,6 +24,7 @@ __all__ = [
     "Access",
     "Acquittal",
     "Act",
+    "Arrival",
     "Confidence",
     "ErrorFact",
     "Evidence",
@@ -248,15 +249,33 @@ class Evidence:
     checked: dict[str, int] = field(default_factory=dict)
     whole: bool = True
     """Nothing is missing before the last event: what is not found did not happen."""
+    cut: int = 0
+    """Findings that the report leaves out."""
     query: int = 0
 
 
 @dataclass(frozen=True, slots=True)
+class Arrival:
+    """A request as it came in; None where the event does not say."""
+
+    request: int
+    id: str | None
+    seq: int
+    prompt_tokens: int | None
+    max_tokens: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class Reproduce:
-    """The command, and the schedule that it asked for."""
+    """The command, the schedule that it asked for, and the requests that came."""
 
     command: str
     schedule: str | None
+    requests: tuple[Arrival, ...] = ()
+    """In the order in which they came: the first of very many."""
+    arrived: int = 0
+    """How many came in all."""
+    query: int = 0
 
 
 @dataclass(frozen=True, slots=True)

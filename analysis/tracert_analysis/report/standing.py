@@ -18,9 +18,9 @@ FROM launch AS l LEFT JOIN launch AS o ON o.launch = $other
 WHERE l.launch = $launch"""
 
 RECORDED = {
-    "order": "which launch came before which, and that no call orders them",
+    "order": "which act came before which, and that no call orders them",
     "cleared": "which launch came before which, and which positions of the page each cleared or put there",
-    "lifetime": "who held the page and when it was given back",
+    "lifetime": "who held the page, when it was given back, and which launches touched it",
     "mapping": "what was published in the row, and how far it was followed",
     "content": "which launch wrote these bytes last, and which loads them",
     "resource": "what each launch planned, took and gave back",
@@ -28,6 +28,18 @@ RECORDED = {
     "symptom beside": "what went wrong, and nothing tied to it that broke another rule",
 }
 """What the history has, by the class of the verdict; of a clear that comes in order `cleared`."""
+
+OF_CODE = {
+    "TR303": (
+        "what was to be copied, which launches copied it, and who let go of its pages when",
+        "is wrong about the copy",
+    ),
+    "TR501": (
+        "what was found for the request, and what it was stored for",
+        "takes it for what was asked for",
+    ),
+}
+"""The same, and what some line of code does, where a rule is about something else than its class."""
 
 EFFECT = {
     "order": "what was read or written out of order",
@@ -68,6 +80,7 @@ def standing(questions: Questions, dump: Dump, scene: Scene, whole: bool) -> Sta
     beside = kind == "symptom" and bool(scene.causes.alone())
     kept = kept_room(row, scene.root) or row["launch"] == row["other_launch"]
     recorded = RECORDED["symptom beside" if beside else kind] if kind in RECORDED else "the events"
+    recorded, does = OF_CODE.get(str(row["code"]), (recorded, CODE.get(kind, "")))
     return Standing(
         scope=_scope(str(row["confidence"]), symptom is not None),
         observed=tuple(
@@ -77,7 +90,7 @@ def standing(questions: Questions, dump: Dump, scene: Scene, whole: bool) -> Sta
             )
         ),
         inferred=_inferred(row, kind, symptom, seen, _tied(scene)),
-        open=(*_unexplained(scene, beside), *_open(dump, kind, kept, whole, beside)),
+        open=(*_unexplained(scene, beside), *_open(dump, kind, does, kept, whole, beside)),
     )
 
 
@@ -158,10 +171,10 @@ def _inferred(
     )
 
 
-def _open(dump: Dump, kind: str, kept: bool, whole: bool, beside: bool) -> list[str]:
+def _open(dump: Dump, kind: str, does: str, kept: bool, whole: bool, beside: bool) -> list[str]:
     told = []
-    if kind in CODE:
-        told.append(f"which code {CODE[kind]}: the history names launches, streams and events, no lines")
+    if does:
+        told.append(f"which code {does}: the history names launches, streams and events, no lines")
     if kind == "symptom" and not beside:
         told.append("what brought it about: the history breaks no other rule before")
     if kind == "resource" and kept:

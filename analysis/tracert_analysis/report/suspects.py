@@ -57,7 +57,7 @@ WHERE f.code = $code AND f.request IS NOT NULL GROUP BY f.request ORDER BY seq""
 HOW = {
     "raced": "read what was written while they did",
     "copied": "read what was copied while it was written",
-    "late": "read a page that was written late, perhaps",
+    "late": "read a page that may have been written too late",
 }
 
 
@@ -77,7 +77,9 @@ def suspects(questions: Questions, row: Row) -> Iterator[Contrast]:
     elif code in ("TR301", "TR302", "TR102"):
         told = questions.ask("requests whose launches broke the rule", MET, code=code)
         if told.rows:
-            what = "followed a row too early, perhaps" if code == "TR102" else "covered such bytes"
+            what = "loaded such bytes"
+            if code == "TR102":
+                what = "may have followed a row before its publish had executed"
             text = f"{_requests(told.rows)} {what}"
             yield Contrast(text, len(told.rows), None, told.query, "suspect")
 

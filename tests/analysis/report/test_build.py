@@ -12,7 +12,7 @@ from tracert_analysis.load import DumpError, open_dump
 from tracert_analysis.report import as_json
 from tracert_analysis.report.as_text import render
 from tracert_analysis.report.build import build
-from tracert_analysis.report.report import Reproduce, Resource
+from tracert_analysis.report.report import Resource
 
 from tests.analysis.history import History, use
 from tests.analysis.report.histories import (
@@ -202,7 +202,11 @@ def test_a_truncated_dump_is_called_so(tmp_path: Path) -> None:
 def test_the_recorded_command_is_told_as_it_was(tmp_path: Path) -> None:
     """The runtime knows best how it was started; where it did not say, nothing is made up."""
     history = sound()
-    assert report(history, tmp_path).reproduce == Reproduce("", None)
+    made = report(history, tmp_path)
+    assert (made.reproduce.command, made.reproduce.schedule) == ("", None)
+    asked = [(one.request, one.id, one.prompt_tokens, one.max_tokens) for one in made.reproduce.requests]
+    assert asked == [(number, f"cmpl-{number}", 6, 4) for number in (10, 11, 12)]
+    assert "answered at most, in this order: cmpl-10 6 + 4, cmpl-11 6 + 4" in " ".join(render(made).split())
     history.header["config"] |= {"command": "tracert serve --kv-pages 32", "schedule": "fifo"}
     again = report(history, tmp_path).reproduce
     assert (again.command, again.schedule) == ("tracert serve --kv-pages 32", "fifo")

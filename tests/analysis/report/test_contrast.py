@@ -27,12 +27,13 @@ def test_publishes_are_told_by_their_stream() -> None:
         "publishes by copy_row on transfer",
         "publishes by copy_row on legacy",
     ]
-    assert made.contrast[0].text.endswith("all are ordered before who follows them")
-    assert "in 1 the history does not tell which of the two ran first" in made.contrast[3].text
-    assert made.contrast[3].text.startswith("who came first in the one that is told of: ")
+    assert made.contrast[0].text.endswith(
+        "launches follow 2 of them, and all are ordered before the launches that do"
+    )
+    assert made.contrast[3].text.endswith(" of the one that was found: in 1 the history does not tell")
     # The others, too, are the first of their generation: that is nothing that the one has alone.
     assert "in common" not in [found.label for found in made.contrast]
-    assert made.contrast[2].text.startswith("the right pattern is there: copy_row on transfer, ")
+    assert made.contrast[2].text.startswith("the right pattern is in this history: copy_row on transfer ")
     assert as_json(made)["contrast"][1]["right"] == 0
     assert "the others" in render(made)
     assert told(sound).contrast == ()
@@ -59,9 +60,9 @@ def test_lives_are_told_by_what_the_page_held_before(tmp_path: Path) -> None:
     assert made.verdict.code == "TR301"
     lives = [found for found in made.contrast if found.label == "the others"]
     assert [(found.of, found.right) for found in lives] == [(1, 1), (1, 0)]
-    assert "held state rows in the life before: 1, of which none was cleared first" in made.contrast[1].text
-    assert made.contrast[1].text.endswith("stale bytes were met in 1")
-    assert made.contrast[0].text.endswith("stale bytes were met in none")
+    assert "one in which they held state rows: 1, of which none was cleared first" in made.contrast[1].text
+    assert made.contrast[1].text.endswith("stale bytes were loaded of 1")
+    assert made.contrast[0].text.endswith("stale bytes were loaded of none")
 
 
 def test_a_clear_that_leaves_stale_positions_is_counted_apart(tmp_path: Path) -> None:
@@ -80,4 +81,6 @@ def test_a_clear_that_leaves_stale_positions_is_counted_apart(tmp_path: Path) ->
     found, suspect = build(history.read(tmp_path)).contrast
     assert suspect.text.startswith("request")
     assert (found.of, found.right) == (2, 1)
-    assert found.text.endswith("2, of which 1 were cleared first, 1 only in part; stale bytes were met in 1")
+    assert found.text.endswith(
+        "2, of which 1 was cleared first, 1 only in part; stale bytes were loaded of 1"
+    )

@@ -61,7 +61,7 @@ def test_the_error_keeps_what_the_runtime_gave() -> None:
         ("SIGKILL", None, True, "dmesg"),
         ("HANG", None, True, "the device had nothing to do: the host stalled"),
         ("HANG", None, False, "the recorded history does not explain it"),
-        ("HANG", "resource", True, "the cause found is one of class resource"),
+        ("HANG", "resource", True, "the cause found lies in the room of the workspace"),
     ],
 )
 def test_an_end_from_outside_says_where_to_look(
@@ -76,6 +76,6 @@ def test_how_a_launch_failed_is_no_lie() -> None:
     told = {name: judge(name, "order", nonfinite=False)[1] for name in ("LAUNCH_FAILURE", "AICPU_EXCEPTION")}
     assert told["LAUNCH_FAILURE"] == (
         "as to why: its name tells of a kernel that touched an address it may not, which is how it failed; "
-        "the cause found is one of class order"
+        "the cause found lies in the order of two acts"
     )
     assert told["AICPU_EXCEPTION"].startswith("its name points to the device's control processor;")

@@ -239,7 +239,7 @@ def test_an_independent_finding_is_told_as_such() -> None:
     )
     assert [("TR102", False), ("TR204", True)] == [(item.code, item.independent) for item in report.findings]
     assert ("TR102", True) == (told["verdict"]["code"], told["verdict"]["explains_failure"])
-    assert "one of class order" in told["error"]["remark"]
+    assert "the cause found lies in the order of two acts" in told["error"]["remark"]
     assert any("device.record(legacy)" in fix for fix in report.verdict.fix)
     text = " ".join(render(report).split())
     assert "still holds page 6.1 and" not in text.partition("OTHER FINDINGS")[0]

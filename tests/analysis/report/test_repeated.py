@@ -67,7 +67,10 @@ def test_the_verdict_is_the_first_of_its_kind() -> None:
     assert f"first broken seq {made.verdict.seq}: launch 3 forward on compute, row 3" in text
     assert text.index("could harm") < text.index("first broken")
     assert "compute is a non-blocking stream: the legacy stream orders nothing there by itself" in text
-    assert "missing again launch 6 copy_row (stream 0 legacy, number 3) -> launch 7 forward" in text
+    # The call is told of the pair in the title; where it lacked first comes behind.
+    assert "missing edge launch 6 copy_row (stream 0 legacy, number 3) -> launch 7 forward" in text
+    assert "device.wait(compute, fence)`, after launch 6, before launch 7 known order launch 7 is" in text
+    assert "missing first launch 2 copy_row (stream 0 legacy, number 1) -> launch 3 forward" in text
     assert f"1 more of the same, at seq {made.findings[1].seq}\n" in render(made)
     assert made.verdict.counterfactual is not None
     assert "in all 3 places" in made.verdict.counterfactual

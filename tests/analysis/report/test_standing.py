@@ -31,7 +31,7 @@ def known(made: Report) -> Standing:
 def test_an_order_is_observed_and_its_effect_inferred(published: Report) -> None:
     """The calls are in the history; what a kernel read is not."""
     told = known(published)
-    assert told.observed[0] == "in the history: which launch came before which, and that no call orders them"
+    assert told.observed[0] == "in the history: which act came before which, and that no call orders them"
     assert told.open[0].startswith("which code leaves out the call")
     assert any("the device was simulated" in item for item in told.open)
     assert not any("before the recorded window" in item for item in told.open)

@@ -46,11 +46,11 @@ def test_a_publish_on_the_wrong_stream() -> None:
     report = build(open_dump(str(DUMPS / "unordered-publish.jsonl.zst")), page=0)
     told = " ".join(render(report).split())
     assert (
-        "all 7 publishes without order are the first of their row's generation; none of the 14 others is"
-        in told
+        "in common all 7 publishes without order are the first of their row's generation; none of the 14 "
+        "others is" in told.split("ACCESS THAT")[0]
     )
     assert (
-        "the right pattern is there: copy_row on transfer, and what orders it before who follows, 9 of 9"
+        "copy_row on transfer is ordered before the launches that follow what it publishes, 9 of 9 times"
         in told
     )
     asked = next(story for story in report.pages if story.page == 0)

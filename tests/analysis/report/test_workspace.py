@@ -193,7 +193,7 @@ def test_the_error_is_called_what_it_is(starved: Dump) -> None:
     assert error is not None
     assert error.misleading
     assert error.remark == (
-        "its name points to the device's control processor; the cause found is one of class resource"
+        "its name points to the device's control processor; the cause found lies in the room of the workspace"
     )
     told = " ".join(render(build(starved)).split())
     assert "orch_error_code=2 (a launch waits for room in the heap ring, and none comes)" in told

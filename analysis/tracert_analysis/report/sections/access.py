@@ -7,6 +7,7 @@ from tracert_analysis.report.drawings import streams
 from tracert_analysis.report.drawings.legend import legend
 from tracert_analysis.report.phrases import fence, ordered, place, spelt, when
 from tracert_analysis.report.report import Access, HostAct, Report
+from tracert_analysis.report.sections.verdict import IN_COMMON
 
 
 def access(report: Report) -> Section:
@@ -51,6 +52,8 @@ def _others(report: Report) -> Iterator[Fact]:
     """How others of the same kind fared."""
     before = ""
     for found in report.contrast:
+        if found.label == IN_COMMON:
+            continue
         yield Fact(found.label if found.label != before else "", found.text, (found.query,))
         before = found.label
 

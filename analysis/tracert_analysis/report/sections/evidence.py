@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from tracert_analysis.report.document import Fact, Facts, Listing, Section
-from tracert_analysis.report.phrases import counted
-from tracert_analysis.report.report import Report
+from tracert_analysis.report.phrases import LISTED, counted
+from tracert_analysis.report.report import Arrival, Report, Reproduce
 
 
 def evidence(report: Report) -> Section:
@@ -62,8 +62,25 @@ def _reproduce(report: Report) -> Iterator[Fact]:
         yield Fact("", f"a bug that was planted, if one was, takes --fault besides: {named}", (), "quiet")
     if report.reproduce.schedule:
         yield Fact("schedule", report.reproduce.schedule)
-    yield Fact(
-        "requests",
-        "the same ones, in the same order: a dump has the lengths of prompts and answers (events of kind "
-        "arrive and finish), not their text",
-    )
+    yield from _requests(report.reproduce)
+
+
+def _requests(found: Reproduce) -> Iterator[Fact]:
+    """Who asked for how much, in order; the texts are in no dump."""
+    if not found.requests:
+        yield Fact("requests", "the dump tells of none that came in its window")
+        return
+    listed = [_asked(one) for one in found.requests[:LISTED]]
+    left = found.arrived - len(listed)
+    rest = f"; and {left:,} more (events of kind arrive)" if left > 0 else ""
+    told = f"tokens of the prompt, and answered at most, in this order: {', '.join(listed)}{rest}"
+    yield Fact("requests", told, (found.query,))
+    text = "a dump has no texts: prompts that shared a prefix must share one again (events of kind match)"
+    yield Fact("", text, (), "quiet")
+
+
+def _asked(one: Arrival) -> str:
+    name = one.id or f"request {one.request}"
+    prompt = "?" if one.prompt_tokens is None else one.prompt_tokens
+    most = "?" if one.max_tokens is None else one.max_tokens
+    return f"{name} {prompt} + {most}"

@@ -38,23 +38,25 @@ def _new(report: Report) -> Iterator[Fact]:
     traits = [item for item in telling if item.trait is not None]
     traits.sort(key=lambda item: item.support)
     sets = [item for item in telling if item.trait is None]
+    if not telling:
+        return
+    yield Fact(
+        "counted",
+        f"how many launches of its kernel before it{_where(report)}, at most the last 5,000, had that, too: "
+        "hints at a path that had not run, no causes",
+        (),
+        "quiet",
+    )
     for item in traits[:TRAITS]:
         yield Fact(_count(item), _trait(item), (item.query,))
     for item in sets[:SETS]:
-        one = " and ".join(map(str, item.alone))
-        yield Fact(_count(item), f"together: {item.value} (alone {one} of {item.of} had it)", (item.query,))
+        one = " and ".join(f"{count} of {item.of}" for count in item.alone)
+        yield Fact(_count(item), f"together: {item.value} (each alone: {one})", (item.query,))
     act = _about(report)
     left = len(report.what_was_new) - len(traits[:TRAITS]) - len(sets[:SETS])
     if left and act is not None:
         query = report.what_was_new[0].query
         yield Fact("more", f"{left} more: tracert sql DUMP 'FROM what_was_new({act.launch})'", (query,))
-    yield Fact(
-        "read it as",
-        f"so many launches of its kernel before it{_where(report)} had that: hints at a path that had not "
-        "run, no causes",
-        (),
-        "quiet",
-    )
 
 
 def _where(report: Report) -> str:
@@ -76,7 +78,7 @@ def _trait(item: Novelty) -> str:
 
 def others(report: Report) -> Section:
     """Findings after the verdict, and whether they follow from it; those of one kind on one line."""
-    return Section("others", "OTHER FINDINGS", (Facts(tuple(_others(report))),))
+    return Section("others", "OTHER FINDINGS", (Facts((*_others(report), *_in_all(report))),))
 
 
 def _others(report: Report) -> Iterator[Fact]:
@@ -105,6 +107,18 @@ def _others(report: Report) -> Iterator[Fact]:
             yield Fact(code, f"at seq {items[0].seq}{times}: {items[0].sentence} {why}")
     if len(groups) > LISTED:
         yield Fact("", f"and {len(groups) - LISTED} more")
+
+
+def _in_all(report: Report) -> Iterator[Fact]:
+    """How many findings there are with those that are told of above; none where some are left out."""
+    found = report.findings
+    if len(found) < 2 or report.evidence.cut:
+        return
+    above = 2 if report.verdict.repetition is not None else 1
+    symptoms = sum(item.category == "symptom" for item in found)
+    where = "both told of above" if len(found) == above else f"{above} of them told of above"
+    what = f", {symptoms} of them {'symptoms' if symptoms > 1 else 'a symptom'}" if symptoms else ""
+    yield Fact("in all", f"{len(found)} findings{what}; {where}")
 
 
 def _seqs(items: Sequence[Finding], number: int) -> str:

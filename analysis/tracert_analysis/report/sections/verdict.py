@@ -8,6 +8,8 @@ from tracert_analysis.report.facts import Act, Edge
 from tracert_analysis.report.phrases import ordered, place
 from tracert_analysis.report.report import ErrorFact, Repetition, Report, Verdict
 
+IN_COMMON = "in common"
+"""Of what is told of the others, what sets apart what broke the rule: it points at a place in the code."""
 LEGACY = 0
 """The number of the legacy stream."""
 
@@ -28,15 +30,10 @@ def _facts(report: Report) -> Iterator[Fact]:
         yield from _error(report.error)
     if found.repetition is not None:
         yield from _repetition(found, found.repetition)
-    if found.missing_edge is not None:
-        yield from _edge(found.missing_edge, report)
-        for edge in found.missing_beside:
-            yield from _edge(edge, report, "and missing")
-        again = found.repetition.missing_edge if found.repetition is not None else None
-        if again is not None:
-            yield Fact(
-                "missing again", f"{ordered(again.earlier)} -> {ordered(again.later)}", (again.query,), "bad"
-            )
+    yield from _edges(report)
+    for item in report.contrast:
+        if item.label == IN_COMMON:
+            yield Fact(item.label, item.text, (item.query,))
     yield from _advice(found)
     if found.counterfactual:
         yield Fact("counterfactual", found.counterfactual)
@@ -101,7 +98,25 @@ def _error(error: ErrorFact) -> Iterator[Fact]:
 
 def _detail(name: str, value: object) -> str:
     meaning = SUBCODES.get((name, value)) if isinstance(value, int) else None
-    return f"{name}={value}" + (f" ({meaning})" if meaning else "")
+    told = ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+    return f"{name}={told}" + (f" ({meaning})" if meaning else "")
+
+
+def _edges(report: Report) -> Iterator[Fact]:
+    """The order that lacks: that of the title first, then where it lacked first, and what lacks beside it."""
+    found = report.verdict
+    if found.missing_edge is None:
+        return
+    again = found.repetition.missing_edge if found.repetition is not None else None
+    if again is not None:
+        yield from _edge(again, report)
+        first = found.missing_edge
+        told = f"{ordered(first.earlier)} -> {ordered(first.later)}"
+        yield Fact("missing first", f"{told}: the same call", (first.query,), "bad")
+    else:
+        yield from _edge(found.missing_edge, report)
+    for edge in found.missing_beside:
+        yield from _edge(edge, report, "and missing")
 
 
 def _edge(edge: Edge, report: Report, label: str = "missing edge") -> Iterator[Fact]:
