@@ -2,7 +2,7 @@
 
 from tracert_analysis.report.acts import Acts
 from tracert_analysis.report.questions import Questions, Row, Told
-from tracert_analysis.report.stories import ByteRun
+from tracert_analysis.report.stories.content import ByteRun
 
 # Of keys and values that a request's row led to, whose row it was; two at once tell nothing.
 RUNS = """

@@ -13,7 +13,7 @@ from tracert_analysis.report.facts import Act, Hold, Resource
 from tracert_analysis.report.phrases import counted
 from tracert_analysis.report.questions import Questions, Row
 from tracert_analysis.report.report import Acquittal
-from tracert_analysis.report.stories import BytesStory
+from tracert_analysis.report.stories.content import BytesStory
 
 CODES = ("TR301", "TR302")
 

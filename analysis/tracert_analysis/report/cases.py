@@ -1,7 +1,8 @@
 """Which of the cases that the pages of findings tell of is the one at hand."""
 
 from tracert_analysis.report.questions import Questions, Row
-from tracert_analysis.report.stories import BytesStory, WorkspaceStory
+from tracert_analysis.report.stories.content import BytesStory
+from tracert_analysis.report.stories.workspace import WorkspaceStory
 
 # The host had mapped another page than the one that the launch found in the entry.
 MEANT_OTHER = """

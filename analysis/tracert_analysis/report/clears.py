@@ -9,7 +9,7 @@ from tracert_analysis.load import Dump
 from tracert_analysis.report.acts import Acts
 from tracert_analysis.report.again import SCHEMA, Left, checked_again, of_dump, rows, schema
 from tracert_analysis.report.questions import Questions, Row
-from tracert_analysis.report.stories import WrongRange
+from tracert_analysis.report.stories.content import WrongRange
 
 SPARED = """
 SELECT s.launch, s.clear_first AS first, s.clear_end AS "end", s.first AS wrong_first, s."end" AS wrong_end,

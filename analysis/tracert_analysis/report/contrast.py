@@ -6,7 +6,7 @@ from dataclasses import replace
 from tracert_analysis.report.acts import Acts
 from tracert_analysis.report.ends import ends
 from tracert_analysis.report.questions import Questions, Row
-from tracert_analysis.report.stories import Contrast
+from tracert_analysis.report.stories.contrast import Contrast
 from tracert_analysis.report.suspects import suspects
 
 PUBLISHES = """

@@ -18,7 +18,7 @@ from tracert_analysis.report.given_back import given_back
 from tracert_analysis.report.ordered import missing, ordered
 from tracert_analysis.report.questions import Row
 from tracert_analysis.report.right_bytes import CODES, MUST_CHANGE, right_bytes
-from tracert_analysis.report.stories import WrongRange
+from tracert_analysis.report.stories.content import WrongRange
 
 # The host waits, before it writes a staging buffer, for the last publish that copies from it.
 STAGED = fences("""

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from tracert_analysis.report.acts import Acts
 from tracert_analysis.report.phrases import page_name
 from tracert_analysis.report.questions import Questions, Row
-from tracert_analysis.report.stories import Contrast
+from tracert_analysis.report.stories.contrast import Contrast
 
 CODES = ("TR202",)
 """Findings about a page that is used again while its former life is still touched."""

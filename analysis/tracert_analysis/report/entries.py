@@ -2,7 +2,7 @@
 
 from tracert_analysis.report.acts import Acts
 from tracert_analysis.report.questions import Questions
-from tracert_analysis.report.stories import Strip
+from tracert_analysis.report.stories.row import Strip
 
 ENTRIES_MAX = 4096
 """Entries beyond these are not told of."""

@@ -7,7 +7,7 @@ where it differs from what the history says, that is told as it is.
 from tracert_analysis.report.acts import Acts
 from tracert_analysis.report.facts import Act
 from tracert_analysis.report.questions import Questions, Row
-from tracert_analysis.report.stories import GuardedEntry, GuardedValue, GuardStory
+from tracert_analysis.report.stories.guard import GuardedEntry, GuardedValue, GuardStory
 
 ANY = "FROM _seen WHERE kind = 'guard'"
 

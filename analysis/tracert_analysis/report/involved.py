@@ -8,7 +8,8 @@ from tracert_analysis.report.pages import About, Doubt, page_story
 from tracert_analysis.report.questions import Questions
 from tracert_analysis.report.rows import row_story
 from tracert_analysis.report.scene import Scene
-from tracert_analysis.report.stories import PageStory, RowStory
+from tracert_analysis.report.stories.page import PageStory
+from tracert_analysis.report.stories.row import RowStory
 from tracert_analysis.report.verdict import config_of
 
 

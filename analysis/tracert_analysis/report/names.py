@@ -4,7 +4,8 @@ import re
 
 from tracert_analysis.report.drawings.lives import SHOWN
 from tracert_analysis.report.questions import Questions
-from tracert_analysis.report.stories import PageStory, RowStory
+from tracert_analysis.report.stories.page import PageStory
+from tracert_analysis.report.stories.row import RowStory
 
 REQUEST = re.compile(r"request:(\d{1,19})")
 

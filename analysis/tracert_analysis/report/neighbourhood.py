@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from tracert_analysis.report.acts import Acts
 from tracert_analysis.report.facts import Act, Negative, Touched
 from tracert_analysis.report.questions import Questions, Told
-from tracert_analysis.report.stories import Extent, Neighbour
+from tracert_analysis.report.stories.page import Extent, Neighbour
 
 AROUND = 3
 """Pages on either side."""

@@ -5,7 +5,7 @@ Only what the header's configuration says; the planted fault is never read.
 
 from typing import Any
 
-from tracert_analysis.report.stories import WrongRange
+from tracert_analysis.report.stories.content import WrongRange
 
 
 def bearing(

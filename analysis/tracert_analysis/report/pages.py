@@ -7,7 +7,8 @@ from tracert_analysis.report.byte_runs import byte_run, byte_runs
 from tracert_analysis.report.facts import Act, FenceFact, Hold, Life, Write
 from tracert_analysis.report.neighbourhood import extent, neighbours, not_found, touched
 from tracert_analysis.report.questions import Questions, Row, Told
-from tracert_analysis.report.stories import ByteRun, Extent, LastFacts, PageStory
+from tracert_analysis.report.stories.content import ByteRun
+from tracert_analysis.report.stories.page import Extent, LastFacts, PageStory
 
 HOLDERS = """
 SELECT h.holder, h.mode, h.life, h.from_seq, h.until_seq,

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
 from tracert_analysis.report.facts import Act, FenceFact, Hold, Write
-from tracert_analysis.report.stories import Leftover
+from tracert_analysis.report.stories.row import Leftover
 
 LISTED = 8
 """Of long lists the first so many are printed; JSON has them all."""

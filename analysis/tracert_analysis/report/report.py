@@ -8,17 +8,13 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from tracert_analysis.report.facts import Act, Edge, FenceFact, Lane, RankFact, Resource, StreamFact
-from tracert_analysis.report.stories import (
-    BytesStory,
-    Contrast,
-    GuardStory,
-    PageStory,
-    RowStory,
-    Surroundings,
-    Uncomputed,
-    WorkspaceStory,
-    WrongRange,
-)
+from tracert_analysis.report.stories.content import BytesStory, Uncomputed, WrongRange
+from tracert_analysis.report.stories.contrast import Contrast
+from tracert_analysis.report.stories.guard import GuardStory
+from tracert_analysis.report.stories.page import PageStory
+from tracert_analysis.report.stories.row import RowStory
+from tracert_analysis.report.stories.surroundings import Surroundings
+from tracert_analysis.report.stories.workspace import WorkspaceStory
 
 __all__ = [
     "Access",

@@ -9,7 +9,7 @@ from tracert_analysis.report.added import COUNTED, clears, with_added
 from tracert_analysis.report.again import Edited, checked_again, count
 from tracert_analysis.report.clears import with_right_range
 from tracert_analysis.report.questions import Row
-from tracert_analysis.report.stories import WrongRange
+from tracert_analysis.report.stories.content import WrongRange
 
 CODES = ("TR301", "TR302")
 """Findings that a clear would have prevented."""

@@ -4,7 +4,7 @@ from tracert_analysis.report.acts import Acts
 from tracert_analysis.report.entries import strips
 from tracert_analysis.report.facts import Act, Hold, Life, Write
 from tracert_analysis.report.questions import Questions, Row, Told
-from tracert_analysis.report.stories import Leftover, RowStory, Strip
+from tracert_analysis.report.stories.row import Leftover, RowStory, Strip
 
 TENANTS = """
 WITH taken AS (

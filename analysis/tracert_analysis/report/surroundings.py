@@ -3,7 +3,7 @@
 from tracert_analysis.report.acts import COLUMNS, Acts
 from tracert_analysis.report.facts import Act, Edge, FenceFact
 from tracert_analysis.report.questions import Questions
-from tracert_analysis.report.stories import Surroundings
+from tracert_analysis.report.stories.surroundings import Surroundings
 
 SHOWN = 12
 """So many launches at most."""

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from tracert_analysis.report.phrases import LISTED
 from tracert_analysis.report.questions import Questions, Row
-from tracert_analysis.report.stories import Contrast
+from tracert_analysis.report.stories.contrast import Contrast
 
 RACES = ("TR101", "TR104", "TR202", "TR502")
 """Findings about two acts on a page that nothing orders."""

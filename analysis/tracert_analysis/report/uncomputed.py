@@ -7,7 +7,7 @@ stays wrong. So the fix is another one than for bytes behind a sequence.
 from tracert_analysis.report.acts import Acts
 from tracert_analysis.report.facts import Act
 from tracert_analysis.report.questions import Questions, Row
-from tracert_analysis.report.stories import Uncomputed
+from tracert_analysis.report.stories.content import Uncomputed
 
 CODES = ("TR301", "TR302")
 

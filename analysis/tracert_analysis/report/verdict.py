@@ -22,7 +22,8 @@ from tracert_analysis.report.report import Confidence, Repetition, Verdict
 from tracert_analysis.report.right_bytes import are_mixed
 from tracert_analysis.report.scene import Scene
 from tracert_analysis.report.sentences import nothing_found
-from tracert_analysis.report.stories import BytesStory, Uncomputed, WorkspaceStory, WrongRange
+from tracert_analysis.report.stories.content import BytesStory, Uncomputed, WrongRange
+from tracert_analysis.report.stories.workspace import WorkspaceStory
 from tracert_analysis.report.uncomputed import MASKS
 
 

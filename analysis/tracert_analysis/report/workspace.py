@@ -11,7 +11,7 @@ from tracert_analysis.report.facts import Act, Resource
 from tracert_analysis.report.phrases import counted
 from tracert_analysis.report.questions import Questions, Row
 from tracert_analysis.report.report import Acquittal
-from tracert_analysis.report.stories import KeptBlocks, LiveBlock, Scratch, WorkspaceStory
+from tracert_analysis.report.stories.workspace import KeptBlocks, LiveBlock, Scratch, WorkspaceStory
 
 CODE = "TR701"
 

@@ -13,7 +13,8 @@ from tracert_analysis.report.report import (
     Reproduce,
     Verdict,
 )
-from tracert_analysis.report.stories import Leftover, PageStory, RowStory
+from tracert_analysis.report.stories.page import PageStory
+from tracert_analysis.report.stories.row import Leftover, RowStory
 
 PUBLISH = Act(1838, 90180, "publish", "publish_row", 0, "legacy", 12, row=3, generation=2, state="finished")
 FORWARD = Act(1841, 90211, "launch", "forward", 1, "compute", 902, "decode", 57, 3, 2, "running")

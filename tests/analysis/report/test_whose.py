@@ -5,7 +5,7 @@ from dataclasses import replace
 from tracert_analysis.report.facts import Act
 from tracert_analysis.report.phrases import spelt
 from tracert_analysis.report.sections.whose import alike, whose
-from tracert_analysis.report.stories import ByteRun
+from tracert_analysis.report.stories.content import ByteRun
 
 
 def forward(number: int) -> Act:

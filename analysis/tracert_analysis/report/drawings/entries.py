@@ -13,7 +13,7 @@ from itertools import pairwise
 
 from tracert_analysis.report.drawings.figure import LETTER, Box, Figure, Shape, Stroke, Words, fitting, legend
 from tracert_analysis.report.drawings.lives import BAR, LABEL, OWNER, WIDTH, column, scale, tells_at
-from tracert_analysis.report.stories import Strip
+from tracert_analysis.report.stories.row import Strip
 
 LANES = 10
 """So many lines at most: of more the first ones and the last."""

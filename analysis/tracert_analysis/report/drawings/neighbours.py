@@ -13,7 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from tracert_analysis.report.drawings.figure import LETTER, Box, Figure, Shape, Stroke, Words, fitting, legend
 from tracert_analysis.report.phrases import named, page_name, spelt
-from tracert_analysis.report.stories import ByteRun, Extent, Neighbour, PageStory
+from tracert_analysis.report.stories.content import ByteRun
+from tracert_analysis.report.stories.page import Extent, Neighbour, PageStory
 
 CELLS = 64
 """A page of more positions is drawn in so many columns."""

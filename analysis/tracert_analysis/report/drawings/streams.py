@@ -24,7 +24,7 @@ from tracert_analysis.report.drawings.figure import (
     reach,
 )
 from tracert_analysis.report.facts import Act, Edge, FenceFact
-from tracert_analysis.report.stories import Surroundings
+from tracert_analysis.report.stories.surroundings import Surroundings
 
 MEANINGS = {
     "!": "the act in question",

@@ -11,7 +11,7 @@ Where the live blocks don't tell which piece that is, both stand at the left.
 from collections.abc import Iterator
 
 from tracert_analysis.report.drawings.figure import LETTER, Box, Figure, Shape, Stroke, Words, fitting, legend
-from tracert_analysis.report.stories import WorkspaceStory
+from tracert_analysis.report.stories.workspace import WorkspaceStory
 
 WIDTH = 60
 LEFT, BAR = 90, 700

@@ -7,7 +7,7 @@ from tracert_analysis.report.document import Fact, Facts, Section, Tone
 from tracert_analysis.report.phrases import LISTED, hold, page_name, place, positions
 from tracert_analysis.report.report import Report
 from tracert_analysis.report.sections.whose import alike, whose
-from tracert_analysis.report.stories import BytesStory, Uncomputed
+from tracert_analysis.report.stories.content import BytesStory, Uncomputed
 
 
 def content(report: Report) -> Section:

@@ -6,7 +6,7 @@ from itertools import groupby
 from tracert_analysis.report.document import Fact, Facts, Section, Tone
 from tracert_analysis.report.phrases import LISTED, named, page_name, place
 from tracert_analysis.report.report import Report
-from tracert_analysis.report.stories import GuardedEntry, GuardedValue, GuardStory
+from tracert_analysis.report.stories.guard import GuardedEntry, GuardedValue, GuardStory
 
 
 def guards(report: Report) -> Section:

@@ -8,7 +8,8 @@ from tracert_analysis.report.drawings.legend import legend
 from tracert_analysis.report.facts import Life
 from tracert_analysis.report.phrases import named
 from tracert_analysis.report.report import Report
-from tracert_analysis.report.stories import PageStory, RowStory
+from tracert_analysis.report.stories.page import PageStory
+from tracert_analysis.report.stories.row import RowStory
 
 LATER = "begun behind the act in question"
 

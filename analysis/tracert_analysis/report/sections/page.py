@@ -10,7 +10,7 @@ from tracert_analysis.report.phrases import LISTED, fence, hold, named, page_nam
 from tracert_analysis.report.report import Report
 from tracert_analysis.report.sections.life_line import life_line
 from tracert_analysis.report.sections.whose import alike, whose
-from tracert_analysis.report.stories import LastFacts, PageStory
+from tracert_analysis.report.stories.page import LastFacts, PageStory
 
 
 def page(story: PageStory, report: Report) -> Section:

@@ -9,7 +9,7 @@ from tracert_analysis.report.facts import Life
 from tracert_analysis.report.phrases import fence, hold, leftovers, page_name, write
 from tracert_analysis.report.report import Report
 from tracert_analysis.report.sections.life_line import life_line
-from tracert_analysis.report.stories import RowStory, Strip
+from tracert_analysis.report.stories.row import RowStory, Strip
 
 PUBLISHES = 4
 """Of the publishes of a row the last so many are listed."""

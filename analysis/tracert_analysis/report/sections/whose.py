@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from tracert_analysis.report.facts import Act
 from tracert_analysis.report.phrases import named, page_name, places
-from tracert_analysis.report.stories import ByteRun
+from tracert_analysis.report.stories.content import ByteRun
 
 CONTENTS = {"zero": "zeros", "rows": "state rows", "kv": "keys and values"}
 

@@ -7,7 +7,7 @@ from tracert_analysis.report.drawings.legend import legend
 from tracert_analysis.report.drawings.workspace import draw_workspace, figure
 from tracert_analysis.report.phrases import LISTED
 from tracert_analysis.report.report import Report
-from tracert_analysis.report.stories import KeptBlocks, LiveBlock, WorkspaceStory
+from tracert_analysis.report.stories.workspace import KeptBlocks, LiveBlock, WorkspaceStory
 
 MEANINGS = {
     "#": "live",

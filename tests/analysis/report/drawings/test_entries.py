@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tracert_analysis.report.drawings.entries import LANES, draw, figure, lanes
 from tracert_analysis.report.drawings.figure import Box, Words
 from tracert_analysis.report.drawings.lives import WIDTH, scale
-from tracert_analysis.report.stories import Strip
+from tracert_analysis.report.stories.row import Strip
 
 FIRST = Strip(0, 3, ((5, 1), (6, 1), (9, 2)), True, 0, 30, 1, 1, 2, "copy_row", "transfer", "finished")
 POISON = Strip(

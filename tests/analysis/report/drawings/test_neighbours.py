@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tracert_analysis.report.drawings.figure import Box, Words
 from tracert_analysis.report.drawings.neighbours import bar, draw, figure
-from tracert_analysis.report.stories import ByteRun, Extent, Neighbour, PageStory
+from tracert_analysis.report.stories.content import ByteRun
+from tracert_analysis.report.stories.page import Extent, Neighbour, PageStory
 
 NAMES = {"request:18": "warm-8"}
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from tracert_analysis.report.drawings.figure import LETTER, Box, Stroke, Words
 from tracert_analysis.report.drawings.streams import draw, figure
 from tracert_analysis.report.facts import Act, Edge, FenceFact
-from tracert_analysis.report.stories import Surroundings
+from tracert_analysis.report.stories.surroundings import Surroundings
 
 OLDER = Act(5, 10, "publish", "copy_row", 2, "transfer", 1, state="finished")
 PUBLISH = Act(7, 20, "publish", "copy_row", 0, "legacy", 4, state="waiting")

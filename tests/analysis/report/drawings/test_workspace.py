@@ -2,7 +2,7 @@
 
 from tracert_analysis.report.drawings.figure import LETTER, Box, Words
 from tracert_analysis.report.drawings.workspace import figure
-from tracert_analysis.report.stories import LiveBlock, WorkspaceStory
+from tracert_analysis.report.stories.workspace import LiveBlock, WorkspaceStory
 
 BLOCKS = (
     LiveBlock(3, "forward", "prefill", 1, "finished", 7, "cold", 200, 100, 2, 20, None),
