@@ -1,7 +1,7 @@
 """The act that a report tells of: the launch that broke the rule, or what the host did."""
 
 from tracert_analysis.report.acts import Acts
-from tracert_analysis.report.causes import kept_room
+from tracert_analysis.report.consequence import kept_room
 from tracert_analysis.report.facts import FenceFact
 from tracert_analysis.report.questions import Questions
 from tracert_analysis.report.report import Access, HostAct

@@ -12,7 +12,6 @@ from tracert_analysis.families import spread
 from tracert_analysis.folding import fold
 from tracert_analysis.load import Dump
 from tracert_analysis.provenance_table import fill_blemishes
-from tracert_analysis.report.causes import SAME
 from tracert_analysis.report.questions import Row
 
 EVENTS_MAX = 300_000
@@ -22,6 +21,10 @@ NOT_CHECKED = f"not checked: the history has more than {EVENTS_MAX:,} events"
 
 CHECKED = "rule checked again"
 """What every sentence has that tells of an edited history, and none that says why there is none."""
+
+SAME = ("code", "resource_kind", "resource_id", "life", "row", "generation")
+"""By these a finding is the same one in another history, whichever launch is now the first to break the rule;
+of the workspace, where every launch finds the same places, the launch says more."""
 
 SCHEMA = "counterfactual"
 
@@ -94,6 +97,15 @@ class Edited(NamedTuple):
     """Of several repairs that were tried, those that leave the verdict: `clear`, `narrow`, `range`."""
     helps: tuple[str, ...] = ()
     """Names of repairs that were tried and leave it not."""
+    lefts: tuple[Left, ...] = ()
+    """Of several that were tried, what is left with each of these."""
+
+    def takes(self, found: list[Row]) -> bool | None:
+        """Does a repair of the verdict take these findings away, too? None where none was seen to help."""
+        lefts = (self.left,) if self.left is not None else self.lefts
+        if not self.repaired or not lefts:
+            return None
+        return any(all(left.same(row) is None for row in found) for left in lefts)
 
 
 def checked_again(

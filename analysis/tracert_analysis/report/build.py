@@ -12,8 +12,8 @@ from tracert_analysis.report.acquittals import acquittals
 from tracert_analysis.report.acts import Acts
 from tracert_analysis.report.again import EVENTS_MAX
 from tracert_analysis.report.bytes_story import bytes_acquittals, bytes_story
-from tracert_analysis.report.causes import kept_room
 from tracert_analysis.report.clears import wrong_range
+from tracert_analysis.report.consequence import kept_room
 from tracert_analysis.report.contrast import contrasts
 from tracert_analysis.report.errors import error_of
 from tracert_analysis.report.evidence import about, evidence, is_whole, tool

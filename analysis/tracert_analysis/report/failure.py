@@ -1,9 +1,7 @@
-"""What failed, and which findings are tied to it: only these can be its cause.
+"""What failed, as far as a history has it.
 
-What failed is a launch that was running when the device did, one that gave values which are not finite, one
-that does not end, a request that was refused. A finding is tied to it by the launch itself, by a page in its
-life, by a row in its generation, or by what its own launch stored. One whose act came in order after what
-failed is not its cause, whatever they share; nor is a page that is kept, unless pages ran out.
+That is a launch that was running when the device did, one that gave values which are not finite, one that
+does not end, a request that was refused.
 
 A process that was killed from outside has not failed, and neither has one that ended in good order: then
 there is nothing that a finding would have to explain, and the earliest is the verdict.
@@ -19,13 +17,6 @@ from tracert_analysis.report.questions import Questions, Row
 
 ROOM = re.compile(r"out.?of.?(memory|pages)|memory.?allocation|no.?(free.?)?(room|pages?)\b", re.IGNORECASE)
 """Errors that pages which nobody gives back explain."""
-
-PREFIX = ("TR501", "TR503")
-"""A cache gave a request what it must not: all that the request does with it follows."""
-ENDINGS = ("TR201", "TR203", "TR205", "TR303", "TR503")
-"""A life ended too early, or is not the only one: whoever gets the page next is hit."""
-BEGINNINGS = ("TR104", "TR202")
-"""What lacks is order after the life before: who still uses that one is hit."""
 
 ERRORS = """
 SELECT name, message, stream, observed_at, detail FROM event
@@ -53,40 +44,6 @@ UNSEEN = """
 SELECT launch, seq, NULL AS "row", 'may have failed' AS why FROM launch
 WHERE learnt_seq IS NULL AND state IS DISTINCT FROM 'waiting' AND coalesce(stream = $stream, true)
 ORDER BY seq DESC LIMIT 32"""
-
-ROWS = """
-SELECT DISTINCT u.launch, u."row", u.generation FROM _use u JOIN (VALUES {launches}) AS a (launch, "row")
-    ON u.launch = a.launch AND (a."row" < 0 OR u."row" = a."row")"""
-
-# Only pages that findings name.
-PAGES = """
-SELECT DISTINCT x.launch, x.page, x.life FROM access x JOIN (VALUES {launches}) AS a (launch, "row")
-    ON x.launch = a.launch AND (a."row" < 0 OR x."row" IS NULL OR x."row" = a."row")
-WHERE x.page IN (SELECT resource_id FROM finding WHERE resource_kind = 'page')"""
-
-# Acts that came in order after what failed.
-LATER = """
-SELECT f.finding, l.launch FROM finding f JOIN launch l ON l.launch IN ({numbers}) AND l.seq < f.seq
-LEFT JOIN _act t ON t.seq = f.seq
-WHERE CASE WHEN t.seq IS NULL THEN coalesce(l.learnt_seq < f.seq, false)
-    ELSE t.stream = l.stream OR coalesce(t.clock[l.stream + 1] >= l.ordinal, false) END"""
-
-# What the launch of a finding stored, by the finding's row or by pages, that a launch which failed touches.
-STORED = """
-SELECT DISTINCT f.finding
-FROM finding f JOIN access x
-    ON x.launch = f.launch AND x.mode = 'write' AND (f."row" IS NULL OR coalesce(x."row" = f."row", true))
-JOIN access m ON m.page = x.page AND m.life = x.life
-JOIN (VALUES {launches}) AS a (launch, "row")
-    ON m.launch = a.launch AND (a."row" < 0 OR m."row" IS NULL OR m."row" = a."row")
-WHERE f.class IN ('order', 'lifetime', 'mapping', 'content') AND f.seq <= m.seq
-    AND (f.launch <> m.launch OR x."row" <> m."row")"""
-
-# The lives that pages had when rules about them were broken.
-THEN = """
-SELECT f.finding, max(p.life) AS life FROM finding f
-JOIN page_life p ON f.resource_kind = 'page' AND p.page = f.resource_id AND p.alloc_seq < f.seq
-GROUP BY f.finding"""
 
 LAST_ACT = """
 SELECT max(seq) AS seq FROM event
@@ -156,57 +113,8 @@ class Failure:
         """Keep the question of what failed among those of the report; its number."""
         return self._questions.ask("at which launches the failure shows", self._failed).query
 
-    def is_tied(self, row: Row) -> bool:
-        """Does the finding share a launch, a page, a row or what was stored with what failed?"""
-        if row["class"] == "symptom":
-            return True
-        if row["code"] == "TR204":
-            return self._wants_room
-        if any(row["launch"] is not None and _is_of(row, failed) for failed in self.launches):
-            return True
-        if row["class"] in ("order", "lifetime", "resource") and any(
-            row["other_launch"] == failed.launch and not self._is_later(row, failed)
-            for failed in self.launches
-        ):
-            return True
-        if row["class"] == "resource":
-            return False
-        return (
-            self._shares(row)
-            or (row["request"] in self._requests and (row["code"] in PREFIX or row["class"] == "content"))
-            or self._is_of_host(row)
-            or row["finding"] in self._stored
-        )
-
-    def _shares(self, row: Row) -> bool:
-        """A row or a page, with a launch that does not come before the finding's act."""
-        tenancy, page = (row["row"], row["generation"]), row["resource_id"]
-        lives = self._lives(row) if row["resource_kind"] == "page" else set()
-        for failed in self.launches:
-            if self._is_later(row, failed):
-                continue
-            if row["row"] is not None and (failed.launch, *tenancy) in self._tenancies:
-                return True
-            if any((failed.launch, page, life) in self._pages for life in lives):
-                return True
-        return False
-
-    def _lives(self, row: Row) -> set[int]:
-        """Lives of the finding's page that it can have harmed."""
-        if row["life"] is None:
-            return set()
-        lives = {row["life"], self._then.get(row["finding"], row["life"])}
-        if row["code"] in ENDINGS:
-            lives.add(row["life"] + 1)
-        if row["code"] in BEGINNINGS:
-            lives.add(row["life"] - 1)
-        return lives
-
-    def _is_later(self, row: Row, failed: Failed) -> bool:
-        return row["seq"] > failed.seq and (row["finding"], failed.launch) in self._later
-
-    def _is_of_host(self, row: Row) -> bool:
-        """The last act before an exception, or a page that a failed check of the host's state names."""
+    def is_of_host(self, row: Row) -> bool:
+        """Is it the last act before an exception, or about a page that a failed check of the state names?"""
         if row["launch"] is None and self._last_act is not None and row["seq"] == self._last_act:
             return True
         if row["resource_kind"] != "page" or row["resource_id"] is None:
@@ -219,11 +127,12 @@ class Failure:
 
     @property
     def _failed(self) -> str:
-        requests = ", ".join(map(str, sorted(self._requests))) or "NULL"
+        requests = ", ".join(map(str, sorted(self.requests))) or "NULL"
         return FAILED.format(device="true" if self._device else "false", requests=requests)
 
     @cached_property
-    def _requests(self) -> set[int]:
+    def requests(self) -> set[int]:
+        """Those that symptoms are about, and those whose result was refused."""
         told = {
             row["request"] for row in self._rows if row["class"] == "symptom" and row["request"] is not None
         }
@@ -231,41 +140,14 @@ class Failure:
         numbers = (_number(detail.get("request")) for detail in details if isinstance(detail, dict))
         return told | {number for number in numbers if number is not None}
 
-    def _with_launches(self, sql: str) -> list[Row]:
-        if not self.launches:
-            return []
-        pairs = sorted({(one.launch, -1 if one.row is None else one.row) for one in self.launches})
-        numbers = ", ".join(str(launch) for launch in sorted({launch for launch, _ in pairs}))
-        listed = ", ".join(f"({launch}, {row})" for launch, row in pairs)
-        return self._questions.rows(sql.format(launches=listed, numbers=numbers))
-
-    @cached_property
-    def _tenancies(self) -> set[tuple[int, int, int]]:
-        return {(row["launch"], row["row"], row["generation"]) for row in self._with_launches(ROWS)}
-
-    @cached_property
-    def _pages(self) -> set[tuple[int, int, int]]:
-        return {(row["launch"], row["page"], row["life"]) for row in self._with_launches(PAGES)}
-
-    @cached_property
-    def _later(self) -> set[tuple[int, int]]:
-        return {(row["finding"], row["launch"]) for row in self._with_launches(LATER)}
-
-    @cached_property
-    def _stored(self) -> set[int]:
-        return {row["finding"] for row in self._with_launches(STORED)}
-
-    @cached_property
-    def _then(self) -> dict[int, int]:
-        return {row["finding"]: row["life"] for row in self._questions.rows(THEN)}
-
     @cached_property
     def _last_act(self) -> int | None:
         found: int | None = self._questions.rows(LAST_ACT)[0]["seq"]
         return found
 
     @cached_property
-    def _wants_room(self) -> bool:
+    def wants_room(self) -> bool:
+        """Would pages that nobody gives back explain it?"""
         if any(ROOM.search(f"{error.get('name')} {error.get('message')}") for error in self._errors):
             return True
         return self._reason == "hang" and self._questions.rows(STARVED)[0]["waiting"] > 0
@@ -282,13 +164,6 @@ def failure(questions: Questions, dump: Dump, rows: list[Row]) -> Failure | None
     if not told and not any(row["class"] == "symptom" for row in rows):
         return None
     return Failure(questions, reason, errors, rows)
-
-
-def _is_of(row: Row, failed: Failed) -> bool:
-    """Is the finding of that launch, and not of another row than the one that went wrong?"""
-    return row["launch"] == failed.launch and (
-        failed.row is None or row["row"] is None or row["row"] == failed.row
-    )
 
 
 def _read(row: Row) -> Row:

@@ -5,7 +5,8 @@ from typing import NamedTuple
 import duckdb
 
 from tracert_analysis.load import DumpError
-from tracert_analysis.report.causes import Causes, kept_room
+from tracert_analysis.report.causes import Causes
+from tracert_analysis.report.consequence import kept_room
 from tracert_analysis.report.facts import Resource
 from tracert_analysis.report.failure import Failure
 from tracert_analysis.report.questions import Questions, Row

@@ -87,15 +87,13 @@ def right_bytes(dump: Dump, root: Row, wrong: WrongRange | None) -> Edited:
         return Edited(UNCOMPUTED, None)
     left = checked_again(dump, (CLEARS, with_added(COUNTED)))
     sentence = left.told("with a clear of the page added to the recorded history before its first use,")
-    tried = {"clear": left.same(root) is None}
+    tried = {"clear": left}
     if count(dump, WHOLE, root):
-        narrowed = checked_again(dump, (NARROWED,))
-        tried["narrow"] = narrowed.same(root) is None
+        tried["narrow"] = narrowed = checked_again(dump, (NARROWED,))
         sentence = f"{sentence}; with kernels that load valid positions only, {narrowed.what}"
     if wrong is not None:
-        told, ranged = with_right_range(dump, wrong)
-        tried["range"] = ranged.same(root) is None
+        told, tried["range"] = with_right_range(dump, wrong)
         sentence = f"{sentence}; {told}"
-    fails = tuple(name for name, helps in tried.items() if not helps)
-    helps = tuple(name for name, helps in tried.items() if helps)
-    return Edited(sentence, bool(helps), fails=fails if len(tried) > 1 else (), helps=helps)
+    helps = {name: left for name, left in tried.items() if left.same(root) is None}
+    fails = tuple(name for name in tried if name not in helps) if len(tried) > 1 else ()
+    return Edited(sentence, bool(helps), fails=fails, helps=tuple(helps), lefts=tuple(helps.values()))

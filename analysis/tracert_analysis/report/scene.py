@@ -10,6 +10,7 @@ from tracert_analysis.report.facts import Act, Edge
 from tracert_analysis.report.failure import Failure, failure
 from tracert_analysis.report.findings import Shown, shown
 from tracert_analysis.report.questions import Questions, Row
+from tracert_analysis.report.trials import Trials
 
 LAST_STARTED = """
 SELECT launch FROM launch WHERE state IS DISTINCT FROM 'waiting' AND kind = 'launch'
@@ -30,6 +31,8 @@ class Scene(NamedTuple):
     """The verdict: the first finding, or the first that explains what failed."""
     causes: Causes
     """What follows from the verdict, and what stands on its own."""
+    trials: Trials
+    """Repairs that were tried to find the verdict, and that will be tried for it."""
     failure: Failure | None
     """None where nothing failed."""
     repetitions: list[Row]
@@ -51,38 +54,48 @@ class Scene(NamedTuple):
 
 def scene(questions: Questions, acts: Acts, dump: Dump, rows: list[Row]) -> Scene:
     """The verdict's launches; without a finding but with an error, the launch that was last to start."""
+    trials = Trials(questions, acts, dump)
     if not rows:
         told = questions.ask("the last launch to start", LAST_STARTED) if dump.header.get("error") else None
         act, query = acts.launch(told.first["launch"]) if told and told.first else (None, 0)
         return Scene(
-            None,
-            Causes(questions, []),
-            None,
-            [],
-            None,
-            None,
-            None,
-            act,
-            query,
-            None,
-            None,
-            dump.evidence.last_seq or 0,
-            act,
+            root=None,
+            causes=Causes(questions, []),
+            trials=trials,
+            failure=None,
+            repetitions=[],
+            shown=None,
+            root_act=None,
+            root_edge=None,
+            act=act,
+            act_query=query,
+            other=None,
+            edge=None,
+            at=dump.evidence.last_seq or 0,
+            concerned=act,
         )
     failed = failure(questions, dump, rows)
-    causes = Causes(questions, rows, failed)
+    causes = Causes(questions, rows, failed, trials.of_repeated)
     root = causes.root
     repetitions = causes.repetitions()
     chosen = shown(questions, repetitions)
-    root_act, _ = acts.launch(root["launch"])
-    root_edge = _edge(questions, acts, root)
     act, query = acts.launch(chosen.row["launch"])
     other, _ = acts.launch(chosen.row["other_launch"])
-    edge = _edge(questions, acts, chosen.row)
-    at = chosen.row["seq"]
-    concerned = act or _concerned(questions, acts, chosen.row) or other
     return Scene(
-        root, causes, failed, repetitions, chosen, root_act, root_edge, act, query, other, edge, at, concerned
+        root=root,
+        causes=causes,
+        trials=trials,
+        failure=failed,
+        repetitions=repetitions,
+        shown=chosen,
+        root_act=acts.launch(root["launch"])[0],
+        root_edge=_edge(questions, acts, root),
+        act=act,
+        act_query=query,
+        other=other,
+        edge=_edge(questions, acts, chosen.row),
+        at=chosen.row["seq"],
+        concerned=act or _concerned(questions, acts, chosen.row) or other,
     )
 
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from tracert_analysis.load import Dump
-from tracert_analysis.report.causes import kept_room
+from tracert_analysis.report.consequence import kept_room
 from tracert_analysis.report.questions import Questions, Row
 from tracert_analysis.report.report import Standing
 from tracert_analysis.report.scene import Scene

@@ -10,8 +10,7 @@ from tracert_analysis.report.acts import Acts
 from tracert_analysis.report.again import CHECKED, Edited
 from tracert_analysis.report.as_others import as_others
 from tracert_analysis.report.cases import cases
-from tracert_analysis.report.causes import kept_room
-from tracert_analysis.report.counterfactual import counterfactual
+from tracert_analysis.report.consequence import kept_room
 from tracert_analysis.report.edges import missing_edge, move
 from tracert_analysis.report.facts import Edge, Resource
 from tracert_analysis.report.findings import beside, resource, story, unexplained
@@ -73,9 +72,9 @@ def verdict(
     advised = {**root, "code": "TR205"} if mixed else root
     left_out, handed = around.left_out, around.handed
     config = config_of(dump)
-    edited = counterfactual(dump, root, around.wrong_range)
+    edited = scene.trials.of(root, around.wrong_range)
     if edited.repaired and edited.left is not None:
-        scene.causes.absorb(edited.left.rows)
+        scene.causes.absorb(edited.left)
     edges = _edges(questions, acts, scene, edited)
     way = _moved(questions, dump, root, edges)
     alike = as_others(questions, acts, dump, root, edges)

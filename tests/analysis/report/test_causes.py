@@ -7,8 +7,10 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
+from tracert_analysis.report.again import Left
 from tracert_analysis.report.build import build
-from tracert_analysis.report.causes import Causes, follows
+from tracert_analysis.report.causes import Causes
+from tracert_analysis.report.consequence import follows
 from tracert_analysis.report.findings import findings
 from tracert_analysis.report.questions import Questions
 
@@ -139,9 +141,9 @@ def test_what_the_verdict_s_repair_mends_has_its_cause(tmp_path: Path) -> None:
     questions = Questions(joined(unordered_publish(), BROKEN["TR203"]()).read(tmp_path).connection)
     rows = findings(questions).rows
     causes = Causes(questions, rows)
-    causes.absorb(rows[1:])
+    causes.absorb(Left(rows[1:], len(rows)))
     assert [["TR203"]] == [[row["code"] for row in cluster] for cluster in causes.alone()]
-    causes.absorb([])
+    causes.absorb(Left([], len(rows)))
     assert [] == causes.alone()
     assert [None, "what repairs the verdict repairs it"] == list(causes.why.values())
 
