@@ -7,7 +7,7 @@ from tracert_analysis.report.clears import wrong_range
 from tracert_analysis.report.counterfactual import counterfactual
 from tracert_analysis.report.findings import shown
 from tracert_analysis.report.questions import Questions, Row
-from tracert_analysis.report.stories import WrongRange
+from tracert_analysis.report.stories.content import WrongRange
 
 
 class Trials:

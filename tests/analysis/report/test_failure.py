@@ -20,7 +20,7 @@ from tracert_analysis.report.failure import failure
 from tracert_analysis.report.findings import findings
 from tracert_analysis.report.questions import Questions, Row
 from tracert_analysis.report.report import Report
-from tracert_analysis.report.stories import WrongRange
+from tracert_analysis.report.stories.content import WrongRange
 from tracert_analysis.report.trials import Trials
 
 from tests.analysis.history import History, use
