@@ -96,7 +96,7 @@ def test_the_pages_are_acquitted_and_the_mask_is_called_one(told):
         "in their first life",
         "owners are right",
         "page ids are right",
-        "publishes that it walks",
+        "what was published in its entries is ordered",
     ):
         assert reason in whys, reason
     story = found.report["workspace"]
