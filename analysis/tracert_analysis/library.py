@@ -8,7 +8,7 @@ its first comment line is the rule in a sentence. What is called a view may be s
 import re
 from functools import cache, cached_property
 from importlib.resources import files
-from typing import Any
+from typing import Any, NamedTuple
 
 import duckdb
 
@@ -85,7 +85,16 @@ RANK_FINDINGS = ("TR801",)
 """Those that compare several dumps: they stand in `ranks`, and are asked when dumps are read together."""
 CLASSES = ("order", "lifetime", "mapping", "content", "resource", "symptom")
 """Which of two findings at the same event comes first."""
-NEEDS: dict[str, str | tuple[str, ...]] = {
+
+
+class Among(NamedTuple):
+    """Of these kinds of events one must have occurred, and then the query have a row."""
+
+    kinds: tuple[str, ...]
+    query: str
+
+
+NEEDS: dict[str, str | tuple[str, ...] | Among] = {
     "_held_apart": "FROM _twofold",
     "fence": ("fence_record",),
     "_retired": ("retire",),
@@ -128,8 +137,25 @@ NEEDS: dict[str, str | tuple[str, ...]] = {
     "_suspect": "FROM _loose",
     "_near": "FROM _suspect",
     "_mapped": ("map",),
-    "_past_row": "FROM _mapped",
-    "_misplaced": "FROM _mapped",
+    # Entries that were followed beyond the time of one map.
+    "_past_row": """
+        SELECT 1 FROM _touch AS t
+        SEMI JOIN _mapped AS r ON t.row = r.row
+        ANTI JOIN _mapped AS m
+            ON t.row = m.row AND t.generation = m.generation AND t.index = m.index
+            AND m.from_seq < t.first_seq AND coalesce(m.until_seq > t.last_seq, true)
+        WHERE t.mode = 'walk'
+        UNION ALL
+        SELECT 1 FROM _unpublished
+        UNION ALL
+        SELECT 1 FROM _followed WHERE walked > declared
+    """,
+    # Entries that were followed to another page than some map named.
+    "_misplaced": """
+        SELECT 1 FROM _touch AS t
+        JOIN _mapped AS m ON t.row = m.row AND t.generation = m.generation AND t.index = m.index
+        WHERE t.mode = 'walk' AND (t.page <> m.page OR t.life <> m.life)
+    """,
     # Without a shared page nobody reads what another wrote.
     "_foreign": "SELECT 1 FROM _reading WHERE front > 0",
     "_hit": ("match",),
@@ -150,7 +176,18 @@ NEEDS: dict[str, str | tuple[str, ...]] = {
         UNION ALL
         SELECT 1 FROM _met WHERE kind = 'wiped'
     """,
-    "TR201": "SELECT 1 FROM _touch UNION ALL SELECT 1 FROM _extent WHERE source <> 'clear'",
+    # Of pages that nobody holds, sooner or later, or that nobody was granted.
+    "TR201": """
+        SELECT 1
+        FROM (
+            SELECT page, life, first_seq, last_seq FROM _touch WHERE mode <> 'walk'
+            UNION ALL
+            SELECT page, life, seq, seq FROM _extent WHERE source <> 'clear'
+        ) AS t
+        LEFT JOIN _unheld AS u ON t.page = u.page AND t.life = u.life
+        WHERE t.life > 0
+            AND (u.page IS NULL OR t.last_seq > u.from_seq AND coalesce(t.first_seq < u.until_seq, true))
+    """,
     # Beside those of loose launches there is the clear of the whole arena, which counts as no extent.
     "TR202": """
         SELECT 1 FROM _loose
@@ -161,13 +198,47 @@ NEEDS: dict[str, str | tuple[str, ...]] = {
         WHERE e.kind = 'clear' AND e.all AND l.clock[e.stream + 1] < e.ordinal
     """,
     "TR203": ("drop", "retire", "free"),
-    "TR204": ("finish", "fail", "preempt", "copy_done", "snapshot_release", "evict"),
-    # Two holders of a page, at once or one after the other, or one for reading.
+    # Holders that have something left when the next step begins, or at the end.
+    "TR204": Among(
+        ("finish", "fail", "preempt", "copy_done", "snapshot_release", "evict"),
+        """
+        SELECT 1
+        FROM (
+            SELECT seq, CASE kind
+                WHEN 'copy_done' THEN 'transfer:' || transaction
+                WHEN 'snapshot_release' THEN 'snapshot:' || snapshot
+                WHEN 'evict' THEN 'prefix:' || node
+                ELSE 'request:' || request
+            END AS holder
+            FROM _told_rest
+            WHERE kind IN ('finish', 'fail', 'preempt', 'copy_done', 'snapshot_release', 'evict')
+        ) AS e
+        JOIN holding AS h ON e.holder = h.holder AND h.from_seq < e.seq
+        ASOF LEFT JOIN (
+            SELECT min(seq) AS seq FROM (
+                SELECT seq, step FROM _told_step WHERE kind = 'schedule'
+                UNION ALL
+                SELECT seq, step FROM _told_launch WHERE kind = 'launch'
+            ) WHERE step IS NOT NULL GROUP BY step
+        ) AS s ON e.seq < s.seq
+        WHERE h.until_seq IS NULL OR h.until_seq > s.seq
+        """,
+    ),
+    # Two that hold a page at once, and may both write it; or a request that writes what it holds for reading.
     "TR205": """
-        SELECT page FROM _page_event WHERE kind IN ('alloc', 'hold', 'keyframe')
-        GROUP BY page HAVING count(*) > 1 OR bool_or(mode = 'read')
+        SELECT 1 FROM holding AS y JOIN holding AS x ON x.page = y.page AND x.life = y.life
+        WHERE y.mode = 'write' AND x.mode = 'write' AND x.holder <> y.holder AND x.from_seq < y.from_seq
+            AND coalesce(x.until_seq > y.from_seq, true)
         UNION ALL
-        SELECT page FROM _row_store
+        SELECT 1 FROM page_life AS p JOIN holding AS x ON x.page = p.page AND x.life < p.life
+        WHERE x.from_seq < p.alloc_seq AND coalesce(x.until_seq > p.alloc_seq, true)
+        UNION ALL
+        SELECT 1 FROM _touch AS t
+        JOIN _tenancy AS n ON t.row = n.row AND t.generation = n.generation
+        JOIN holding AS h ON h.page = t.page AND h.life = t.life AND h.holder = 'request:' || n.request
+        WHERE t.mode = 'write' AND h.mode = 'read'
+        UNION ALL
+        SELECT 1 FROM _row_store
     """,
     "TR206": """
         SELECT 1 FROM (SELECT page FROM _touch UNION ALL SELECT page FROM _extent WHERE source <> 'clear')
@@ -181,7 +252,21 @@ NEEDS: dict[str, str | tuple[str, ...]] = {
         UNION ALL
         SELECT 1 FROM _guarded
     """,
-    "TR402": "SELECT 1 FROM _touch UNION ALL SELECT 1 FROM _unpublished UNION ALL SELECT 1 FROM _guarded",
+    # Entries whose page the row's request did not hold all the while, from the first launch that followed on.
+    "TR402": """
+        SELECT 1 FROM _touch AS t
+        JOIN _tenancy AS n ON t.row = n.row AND t.generation = n.generation
+        ANTI JOIN holding AS h
+            ON t.page = h.page AND t.life = h.life AND h.holder = 'request:' || n.request
+            AND h.from_seq <= t.first_seq AND coalesce(h.until_seq > t.last_seq, true)
+        WHERE t.mode = 'walk'
+        UNION ALL
+        SELECT 1 FROM _misplaced
+        UNION ALL
+        SELECT 1 FROM _unpublished
+        UNION ALL
+        SELECT 1 FROM _guarded
+    """,
     "TR403": "FROM _past_row",
     "TR501": """
         SELECT 1 FROM _told_rest WHERE kind = 'match'
@@ -193,7 +278,21 @@ NEEDS: dict[str, str | tuple[str, ...]] = {
     "TR502": "SELECT 1 FROM _hit_run UNION ALL SELECT 1 FROM _hit_gap",
     "TR503": "FROM _hit",
     "TR601": ("verify",),
-    "TR701": ("workspace_plan", "workspace_alloc"),
+    # Room that is too small, or blocks that are kept beyond the first launch of a later step.
+    "TR701": Among(
+        ("workspace_plan", "workspace_alloc"),
+        """
+        SELECT 1 FROM _told_workspace WHERE kind = 'workspace_plan' AND bytes > room
+        UNION ALL
+        SELECT 1 FROM workspace AS b, _window AS w WHERE b.free_seq IS NULL AND w.orderly
+        UNION ALL
+        SELECT 1
+        FROM (SELECT launch, coalesce(free_seq, 18446744073709551615) AS free_seq FROM workspace) AS b
+        JOIN launch AS l ON b.launch = l.launch
+        ASOF JOIN (SELECT seq, max(step) OVER (ORDER BY seq) AS step FROM launch) AS n ON b.free_seq > n.seq
+        WHERE n.step > l.step
+        """,
+    ),
     "TR901": "FROM stream_state WHERE launched > finished",
     "TR902": ("nonfinite",),
 }
@@ -273,8 +372,13 @@ class _Needed:
         if needs is None:
             return True
         if isinstance(needs, str):
-            return _first(self._connection, f"{needs} LIMIT 1") is not None
+            return self._has_rows(needs)
+        if isinstance(needs, Among):
+            return not self._kinds.isdisjoint(needs.kinds) and self._has_rows(needs.query)
         return not self._kinds.isdisjoint(needs)
+
+    def _has_rows(self, query: str) -> bool:
+        return _first(self._connection, f"{query} LIMIT 1") is not None
 
     @cached_property
     def _kinds(self) -> set[str]:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from tracert_analysis import library, planning
 
+from tests.analysis.findings.firing import firing
 from tests.analysis.findings.test_bytes import anything
 from tests.analysis.findings.test_rules import FAULTS, served
 from tests.analysis.history import History
@@ -29,6 +30,7 @@ HISTORIES: list[Callable[[], History]] = [
     partial(anything, 0),
     *(partial(served, fault, 1) for fault in FAULTS if fault != "sound"),
     *(partial(anything, seed) for seed in range(1, 20)),
+    *(partial(firing, code) for code in library.FINDINGS),
 ]
 TABLES = (
     *("_tenancy", "_two_tenants", "_request", "_use", "row_content", "fence"),
@@ -41,6 +43,7 @@ TABLES = (
         "_loose",
         "_near",
         "_past_row",
+        "_misplaced",
         "_hit",
         "finding",
     ),
