@@ -92,7 +92,10 @@ def story(causes: Causes, chosen: Shown, lacks_order: bool) -> str:
     first = as_sentence(repetitions[0]["sentence"])
     if causes.times == 1:
         return first
-    what = "the same order is missing" if lacks_order else "the same rule is broken"
+    what = "the same rule is broken"
+    if lacks_order:
+        kernels = None not in (repetitions[0]["launch"], repetitions[0]["other_launch"])
+        what = "the same order is missing" + (" between these kernels" if kernels else "")
     times = f"{causes.times:,} times that {what}"
     if chosen.why is None:
         return f"{first} It is the first of {times}."

@@ -1,10 +1,11 @@
 """What lies around a page as of one seq: its neighbours, who touched it, and what is not there."""
 
 from collections.abc import Iterator
+from itertools import product
 
 from tracert_analysis.report.acts import Acts
 from tracert_analysis.report.facts import Act, Negative, Touched
-from tracert_analysis.report.questions import Questions, Told
+from tracert_analysis.report.questions import Questions, Row, Told
 from tracert_analysis.report.stories.page import Extent, Neighbour
 
 AROUND = 3
@@ -44,9 +45,11 @@ FROM (
 GROUP BY ALL ORDER BY a.life DESC, a.mode DESC, times DESC, kernel, l.stream"""
 
 EXTENT = """
-SELECT launch, any_value(mode ORDER BY mode DESC) AS mode, min(first) AS first, max("end") AS "end"
+SELECT launch, mode, min(first) AS first, max("end") AS "end"
 FROM access WHERE page = $page AND launch IN ($launch, $other)
-GROUP BY launch HAVING max("end") > min(first)"""
+GROUP BY launch, mode HAVING max("end") > min(first) ORDER BY mode DESC"""
+
+DOES = {"read": "reads", "write": "writes"}
 
 
 def neighbours(
@@ -89,19 +92,25 @@ def extent(questions: Questions, page: int, act: Act | None, other: Act | None) 
         launch=act.launch,
         other=other.launch if other is not None else act.launch,
     )
-    found = {row["launch"]: row for row in told.rows}
-    mine, theirs = found.get(act.launch), found.get(other.launch) if other is not None else None
-    if mine is None:
+    mine = [row for row in told.rows if row["launch"] == act.launch]
+    theirs = [row for row in told.rows if other is not None and row["launch"] == other.launch != act.launch]
+    if not mine:
         return None
-    does = {"read": "reads", "write": "writes"}
-    what = f"launch {act.launch} {does.get(mine['mode'], 'touches')}"
-    if theirs is not None and theirs is not mine:
-        first, end = max(mine["first"], theirs["first"]), min(mine["end"], theirs["end"])
-        if first < end:
-            return Extent(
-                first, end, f"{what}, launch {theirs['launch']} {does.get(theirs['mode'], 'touches')}"
-            )
-    return Extent(mine["first"], mine["end"], what)
+    # What they do to the same positions, one of them writing: a write of this launch says the most.
+    for own, their in product(mine, theirs):
+        first, end = max(own["first"], their["first"]), min(own["end"], their["end"])
+        if first < end and "write" in (own["mode"], their["mode"]):
+            what = f"{_does(act.launch, [own])}, {_does(their['launch'], [their])}"
+            return Extent(first, end, what)
+    first, end = min(row["first"] for row in mine), max(row["end"] for row in mine)
+    return Extent(first, end, _does(act.launch, mine))
+
+
+def _does(launch: int, rows: list[Row]) -> str:
+    """What a launch does to positions; where it does not the same to all of them, that it touches them."""
+    alike = len({(row["first"], row["end"]) for row in rows}) == 1
+    modes = [DOES.get(row["mode"], "touches") for row in reversed(rows)]
+    return f"launch {launch} {' and '.join(modes) if alike else 'touches'}"
 
 
 def not_found(

@@ -55,8 +55,8 @@ SELECT f.request, any_value(q.id) AS id, min(f.seq) AS seq FROM finding f LEFT J
 WHERE f.code = $code AND f.request IS NOT NULL GROUP BY f.request ORDER BY seq"""
 
 HOW = {
-    "raced": "read what was written while they did",
-    "copied": "read what was copied while it was written",
+    "raced": "read what may have been written while they did",
+    "copied": "read a copy of what may have been written while it was copied",
     "late": "read a page that may have been written too late",
 }
 

@@ -186,7 +186,7 @@ class Story:
         reader = history.forward(COMPUTE, use(0, 1, 0, 2, covers="page"))
         self.expected[16] = Case(
             "TR301", reader.seq, begun,
-            f"launch {reader.launch} (forward) on compute covers positions 2 to 3 of page 16.2 of request "
+            f"launch {reader.launch} (forward) on compute loads positions 2 to 3 of page 16.2 of request "
             f"{self._request}, where keys and values still are, stored by transaction {number} of "
             f"external:nic in life 1; that life ended at event {begun + 2}, and no clear stands between",
             None,

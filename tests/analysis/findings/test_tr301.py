@@ -98,7 +98,7 @@ def test_state_rows_under_a_tail(history: History, told: Read) -> None:
         "class": "content",
         "confidence": "proven",
         "sentence": (
-            f"launch {launch.launch} (forward) on compute covers positions 2 to 3 of page 5.2 of request 2, "
+            f"launch {launch.launch} (forward) on compute loads positions 2 to 3 of page 5.2 of request 2, "
             f"where state rows of snapshot 4 still are, stored by launch {store.launch} (save_rows) on "
             f"compute in life 1; that life ended at event {passed - 2}, its fence 1 passed at event "
             f"{passed}, and no clear stands between"
@@ -157,7 +157,7 @@ def test_a_clear_that_misses_a_position(history: History, told: Read) -> None:
     )
     (finding,) = told(history)
     assert ("TR301", launch.seq) == (finding["code"], finding["seq"])
-    assert "covers position 3 of page 5.2" in finding["sentence"]
+    assert "loads position 3 of page 5.2" in finding["sentence"]
     assert finding["sentence"].endswith(
         f"; launch {clears[0].launch} (clear_pages) on compute cleared position 2 of page 5.2 and left "
         "position 3"
@@ -285,7 +285,7 @@ def test_a_fork_that_copies_too_little(history: History, told: Read) -> None:
     launch = history.forward(COMPUTE, use(0, 1, 3, 4))
     (finding,) = told(history)
     assert ("TR301", launch.seq) == (finding["code"], finding["seq"])
-    assert "covers position 2 of page 5.2" in finding["sentence"]
+    assert "loads position 2 of page 5.2" in finding["sentence"]
 
 
 def test_the_host_tier_brings_back_what_was_offloaded(history: History, told: Read) -> None:
@@ -393,7 +393,7 @@ def test_keys_and_values_that_are_read_as_rows(history: History, told: Read) -> 
     assert (load.seq, 5, writer.launch) == tuple(
         finding[name] for name in ("seq", "resource_id", "other_launch")
     )
-    assert "covers position 1 of page 5.1, where keys and values are, stored by" in finding["sentence"]
+    assert "loads position 1 of page 5.1, where keys and values are, stored by" in finding["sentence"]
     assert finding["sentence"].endswith(
         f"in page 6.1 and brought here by launch {copy.launch} (copy_pages) on compute: it takes them for "
         "state rows"
@@ -434,7 +434,7 @@ def test_what_several_launches_stored(history: History, told: Read) -> None:
     history.forward(COMPUTE, use(1, 1, 0, 1, covers="page"))
     (finding,) = told(history)
     assert (
-        "covers positions 1 to 3 of page 5.2 of request 2, where keys and values of request 1 still are, "
+        "loads positions 1 to 3 of page 5.2 of request 2, where keys and values of request 1 still are, "
         f"stored by 2 launches, last by launch {last.launch} (forward) on compute in life 1; "
     ) in finding["sentence"]
     assert finding["other_launch"] == last.launch

@@ -41,7 +41,7 @@ def test_positions_that_nothing_wrote(history: History, told: Read) -> None:
         "class": "content",
         "confidence": "proven",
         "sentence": (
-            f"launch {launch.launch} (forward) on compute covers positions 2 to 3 of page 9.1 of request 2, "
+            f"launch {launch.launch} (forward) on compute loads positions 2 to 3 of page 9.1 of request 2, "
             "which nothing has written or cleared since the device started"
         ),
         "resource_kind": "page",
@@ -74,7 +74,7 @@ def test_a_clear_that_left_a_position_is_told(history: History, told: Read) -> N
     history.forward(COMPUTE, use(0, 1, 0, 2, covers="page"))
     (finding,) = told(history)
     assert finding["sentence"].endswith(
-        f"covers position 2 of page 9.1 of request 2, which nothing has written or cleared since the device "
+        f"loads position 2 of page 9.1 of request 2, which nothing has written or cleared since the device "
         f"started; launch {clear.launch} (clear_pages) on compute cleared position 3 of page 9.1 and left "
         "position 2"
     )
@@ -86,7 +86,7 @@ def test_a_gap_between_two_steps(history: History, told: Read) -> None:
     launch = history.forward(COMPUTE, use(0, 1, 3, 4))
     (finding,) = told(history)
     assert ("TR302", launch.seq) == (finding["code"], finding["seq"])
-    assert "covers position 2 of page 9.1" in finding["sentence"]
+    assert "loads position 2 of page 9.1" in finding["sentence"]
 
 
 def test_a_copy_from_where_nothing_was_written(history: History, told: Read) -> None:
@@ -99,7 +99,7 @@ def test_a_copy_from_where_nothing_was_written(history: History, told: Read) -> 
     launch = history.forward(COMPUTE, use(0, 1, 3, 4))
     (finding,) = told(history)
     assert ("TR302", launch.seq, copy.launch) == (finding["code"], finding["seq"], finding["other_launch"])
-    assert "covers positions 0 to 2 of page 4.1 of request 2" in finding["sentence"]
+    assert "loads positions 0 to 2 of page 4.1 of request 2" in finding["sentence"]
     assert (
         f"which launch {copy.launch} (copy_pages) on compute copied from where nothing" in finding["sentence"]
     )
@@ -123,7 +123,7 @@ def test_explicit_reads_count(history: History, told: Read) -> None:
     launch = history.forward(COMPUTE, reads=[[9, 1, 1, 4]])
     (finding,) = told(history)
     assert ("TR302", launch.seq) == (finding["code"], finding["seq"])
-    assert "covers positions 2 to 3 of page 9.1" in finding["sentence"]
+    assert "loads positions 2 to 3 of page 9.1" in finding["sentence"]
 
 
 def loaded(history: History, *, offloaded: bool) -> tuple[Launched, Launched]:
@@ -147,7 +147,7 @@ def test_a_load_of_a_slot_that_nothing_was_offloaded_to(history: History, told: 
         finding[name] for name in ("code", "confidence", "seq", "resource_id", "other_launch")
     )
     assert finding["sentence"].endswith(
-        f"covers positions 0 to 3 of page 9.1 of request 2, which launch {load.launch} (load_pages) on "
+        f"loads positions 0 to 3 of page 9.1 of request 2, which launch {load.launch} (load_pages) on "
         "compute loaded from slot 5 of the host tier, to which nothing had been offloaded"
     )
 

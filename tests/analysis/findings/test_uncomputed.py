@@ -39,7 +39,7 @@ def test_a_chunk_starts_late_on_a_used_page(history: History, told: Read) -> Non
         finding[name] for name in ("code", "launch", "resource_id", "life")
     )
     assert (
-        "covers position 2 of page 5.2 of request 2, valid and computed by no launch of the history: "
+        "loads position 2 of page 5.2 of request 2, valid and computed by no launch of the history: "
         f"launch {before.launch} (forward) on compute had computed up to position 1 of the sequence, this "
         "launch computes from position 3 on; there keys and values of request 1 still are"
     ) in finding["sentence"]
@@ -75,9 +75,9 @@ def test_over_several_pages_each_is_told(history: History, told: Read) -> None:
     history.forward(COMPUTE, use(0, 1, 9, 10))
     sentences = {finding["resource_id"]: finding["sentence"] for finding in told(history)}
     assert [
-        "covers position 3 of page 5.1",
-        "covers positions 0 to 3 of page 6.1",
-        "covers position 0 of page 7.1",
+        "loads position 3 of page 5.1",
+        "loads positions 0 to 3 of page 6.1",
+        "loads position 0 of page 7.1",
     ] == [
         sentences[page].partition(") on compute ")[2].partition(" of request")[0]
         for page in sorted(sentences)
@@ -114,7 +114,7 @@ def test_the_first_launch_starts_behind_what_nobody_computed(
     )
     clear = late.launch - 1 - (not wiped)
     assert finding["sentence"].endswith(
-        "covers positions 0 to 2 of page 5.1 of request 1, valid and computed by no launch of the history: "
+        "loads positions 0 to 2 of page 5.1 of request 1, valid and computed by no launch of the history: "
         "the first of its row here computes from position 3 on; "
         f"there are only the zeros of launch {clear} (clear_pages) on compute"
     )
@@ -131,7 +131,7 @@ def test_a_transfer_from_outside_brings_all_or_not(history: History, told: Read,
     history.forward(COMPUTE, use(0, 1, 3, 4))
     found = told(history)
     assert (["TR302"] if came < 3 else []) == [finding["code"] for finding in found]
-    assert all("covers position 2 of page 5.1" in finding["sentence"] for finding in found)
+    assert all("loads position 2 of page 5.1" in finding["sentence"] for finding in found)
 
 
 @pytest.mark.parametrize("through", ["copy", "host"])
@@ -156,7 +156,7 @@ def test_what_is_copied_from_where_nobody_computed(
     assert (["TR302"] if written < 3 else []) == [finding["code"] for finding in found]
     for finding in found:
         place = "positions 0 to 2" if not written else "position 2"
-        assert f"covers {place} of page 5.1" in finding["sentence"]
+        assert f"loads {place} of page 5.1" in finding["sentence"]
         kernel = "copy_pages" if through == "copy" else "load_pages"
         assert f"launch {brought.launch} ({kernel}) on compute brought them" in finding["sentence"]
 

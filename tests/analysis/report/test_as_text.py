@@ -123,10 +123,18 @@ def test_findings_of_one_event_are_counted_together() -> None:
     """A step can break a rule for several pages at once: its event is named once."""
     verdict, *others = report().findings
     again = replace(others[0], code=verdict.code, follows="the same again")
-    found = (verdict, *(replace(again, seq=seq) for seq in (90300, 90300, 90400)))
+    found = (
+        verdict,
+        *(replace(again, seq=seq) for seq in (90300, 90300, 90400)),
+        replace(again, code="TR302"),
+    )
     made = replace(report(), findings=found, verdict=replace(report().verdict, times=6))
     told = f"{verdict.code}          5 more of the same, at seq 90300 (2 of them), 90400 and 2 more"
-    assert told in render(made)
+    text = render(made)
+    assert told in text
+    # How often the verdict is repeated is no number of another rule's.
+    assert f"TR302          1 more of the same, at seq {again.seq}\n" in text
+    assert "in all         5 findings; 1 of them told of above" in text
 
 
 def test_lanes_show_open_transactions() -> None:
@@ -155,8 +163,8 @@ def test_of_what_was_new_the_rarest_is_told() -> None:
 def test_running_and_waiting_launches_are_named() -> None:
     """Below their stream."""
     block = TEXT.split("LAUNCHES AT THE END\n")[1].split("\n\n")[0]
-    assert "running: launch 1841 forward decode, step 57" in block
-    assert "waiting: launch 1842 sample decode, step 57" in block
+    assert "running: launch 1841 forward, decode, step 57" in block
+    assert "waiting: launch 1842 sample, decode, step 57" in block
 
 
 def test_the_quality_of_the_evidence_is_told() -> None:

@@ -47,7 +47,7 @@ def test_who_reads_what_was_copied_while_it_was_written_is_suspect() -> None:
     """Not the new owner, which reads what itself wrote: who has the slot loaded."""
     found = by_label(loaded_again)
     assert found["suspect"].startswith(
-        "request 12 (cmpl-12) read what was copied while it was written, from seq "
+        "request 12 (cmpl-12) read a copy of what may have been written while it was copied, from seq "
     )
     assert "11" not in found["suspect"].split(", from")[0]
 
@@ -82,4 +82,4 @@ def test_a_fence_on_another_stream_is_told_as_one_that_does_not_cover() -> None:
     assert found["the others"].startswith(
         "lives of pages that ended: 2, of which 2 were retired behind a fence"
     )
-    assert "request 11 (cmpl-11) read a page that was written late, perhaps" in found["suspect"]
+    assert "request 11 (cmpl-11) read a page that may have been written too late" in found["suspect"]

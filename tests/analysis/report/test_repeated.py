@@ -55,7 +55,7 @@ def test_the_verdict_is_the_first_of_its_kind() -> None:
     assert made.verdict.sentence.startswith("Launch 7 (forward) on compute follows row 3, and nothing orders")
     assert (
         f"There it could do harm: it is number 3 (event {made.findings[2].seq}) of 3 times that the same "
-        "order is missing; the "
+        "order is missing between these kernels; the "
         f"first was at event {made.verdict.seq}: launch 3 (forward) on compute" in made.verdict.sentence
     )
     assert made.title == (

@@ -125,3 +125,18 @@ def test_why_a_repetition_is_shown_is_told(publish: Report) -> None:
     """Not where the verdict is the only one."""
     assert publish.access is not None
     assert publish.access.why is None
+
+
+def test_a_launch_that_reads_more_than_it_writes_is_not_said_to_write_it(tmp_path: Path) -> None:
+    """It loads all of page 5 and stores its last position; the first two nobody computed."""
+    history = begun()
+    pages = arrive(history, 10, [5])
+    history.acquire(3, 1, 10)
+    history.publish(COMPUTE, 3, 1, pages)
+    launch = history.forward(COMPUTE, use(3, 1, 3, 4, covers="page")).launch
+    made = build(history.read(tmp_path))
+    assert made.verdict.code == "TR302"
+    (page,) = made.pages
+    assert page.extent is not None
+    told = (page.extent.first, page.extent.end, page.extent.what)
+    assert told == (0, 4, f"launch {launch} touches")

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from tracert_analysis.report.document import Block, Drawing, Fact, Facts, Section
 from tracert_analysis.report.drawings import streams
 from tracert_analysis.report.drawings.legend import legend
-from tracert_analysis.report.phrases import fence, ordered, place, spelt, when
+from tracert_analysis.report.phrases import counted, fence, ordered, place, spelt, when
 from tracert_analysis.report.report import Access, HostAct, Report
 from tracert_analysis.report.sections.verdict import IN_COMMON
 
@@ -37,11 +37,11 @@ def _access(found: Access, report: Report, doubtful: bool, whole: bool) -> Itera
     yield Fact("launch", f"{named(act)}{phase}, {when(act)}", (found.query,), "bad")
     yield from _request(found.request, found.request_id)
     if found.row is not None:
-        walks = f", walks {found.walked} entries" if found.walked is not None else ""
+        walks = f", walks {counted(found.walked, 'entries')}" if found.walked is not None else ""
         does = "is meant to read" if doubtful else "reads"
         reads = f", {does} {spelt(*found.positions)}" if found.positions else ""
         yield Fact("row", f"{found.row}, generation {found.generation}{walks}{reads}")
-    if found.other is not None:
+    if found.other is not None and found.other != act:
         yield Fact("against", f"{named(found.other)}, {when(found.other)}")
         if apart:
             told = fence(found.fence, found.other, report.streams, whole=whole)

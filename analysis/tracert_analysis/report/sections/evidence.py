@@ -31,7 +31,7 @@ def _evidence(report: Report) -> Iterator[Fact]:
     found = report.evidence
     name, reason = report.dump.get("name"), report.dump.get("reason")
     if name:
-        yield Fact("dump", f"{name}, written for: {reason}" if reason else str(name))
+        yield Fact("dump", f"{name}, written on: {reason}" if reason else str(name))
     device = report.dump.get("device")
     if isinstance(device, dict) and device.get("name") == "sim":
         yield Fact(

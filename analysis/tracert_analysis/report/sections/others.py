@@ -100,7 +100,8 @@ def _others(report: Report) -> Iterator[Fact]:
             why = f"{follows.capitalize()}."
         if follows == REPEATED:
             shown = int(told is not None and code == report.verdict.code)
-            number = max(report.verdict.times - 1 - shown, len(items))
+            known = report.verdict.times if code == report.verdict.code else 0
+            number = max(known - 1 - shown, len(items))
             yield Fact(code, f"{number:,} more of the same, at seq {_seqs(items, number)}")
         else:
             times = f" ({len(items)} of them, until seq {items[-1].seq})" if len(items) > 1 else ""

@@ -43,8 +43,9 @@ def _stream(fact: StreamFact) -> Iterator[Fact]:
 
 
 def _unfinished(act: Act) -> str:
-    phase = f" {act.phase}, step {act.step}" if act.phase else ""
-    return f"launch {act.launch} {act.kernel}{phase}"
+    phase = f", {act.phase}" if act.phase and act.phase != act.kernel else ""
+    step = f", step {act.step}" if act.phase else ""
+    return f"launch {act.launch} {act.kernel}{phase}{step}"
 
 
 def _lanes(found: tuple[Lane, ...]) -> Iterator[Block]:

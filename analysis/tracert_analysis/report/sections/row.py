@@ -6,7 +6,7 @@ from tracert_analysis.report.document import Block, Drawing, Fact, Facts, Sectio
 from tracert_analysis.report.drawings import entries, lives
 from tracert_analysis.report.drawings.legend import legend
 from tracert_analysis.report.facts import Life
-from tracert_analysis.report.phrases import fence, hold, leftovers, page_name, write
+from tracert_analysis.report.phrases import fence, hold, leftovers, named, page_name, write
 from tracert_analysis.report.report import Report
 from tracert_analysis.report.sections.life_line import life_line
 from tracert_analysis.report.stories.row import RowStory, Strip
@@ -65,6 +65,7 @@ def _facts(story: RowStory, report: Report) -> Iterator[Fact]:
     owners, writers, left = (*story.queries[:3], 0, 0, 0)[:3]
     whole = report.evidence.whole
     yield Fact("last owner", hold(story.last_owner, "generation", report.names, whole=whole), (owners,))
+    yield from _not_yet(story, report)
     yield Fact("previous owner", hold(story.previous_owner, "generation", report.names, whole=whole))
     yield Fact("last writer", write(story.last_writer, whole=whole), (writers,))
     yield Fact("before that", write(story.previous_writer, whole=whole))
@@ -77,6 +78,17 @@ def _facts(story: RowStory, report: Report) -> Iterator[Fact]:
         yield Fact("too early", "until the publish has executed, the row holds:", (left,), "bad")
         for line in leftovers(story.leftovers, report.names, whole=whole):
             yield Fact("", line)
+
+
+def _not_yet(story: RowStory, report: Report) -> Iterator[Fact]:
+    """The generation that the launch in question is for, where it begins behind it."""
+    used = report.access
+    if used is None or used.row != story.row:
+        return
+    later = next((life for life in story.later if life.number == used.generation), None)
+    if later is not None and later.owner is not None:
+        whose = named([later.owner], report.names)
+        yield Fact("next owner", f"{whose}, generation {later.number}, from seq {later.from_seq} on")
 
 
 def _published(story: RowStory) -> Iterator[Fact]:

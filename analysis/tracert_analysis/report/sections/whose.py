@@ -45,10 +45,15 @@ def whose(runs: Sequence[ByteRun], names: Mapping[str, str]) -> str:
         told += f" of {named([f'request:{found.request}'], names)}"
     writers = [run.writer for run in runs if run.writer is not None]
     if writers:
-        told += f", written by {places(writers)} in life {found.life}"
+        told += f", written by {places(writers)} {_in_life(found.life)}"
     origins = [run.origin for run in runs if run.origin is not None]
     if origins:
-        told += (
-            f", from {page_name(found.origin_page, found.origin_life)}, where {places(origins)} wrote them"
-        )
+        where = page_name(found.origin_page, found.origin_life or None)
+        before = "" if found.origin_life else " before its first life"
+        told += f", from {where}, where {places(origins)} wrote them{before}"
     return f"{told}{' - STALE' if found.stale else ''}"
+
+
+def _in_life(life: int) -> str:
+    """What the device wrote at its start comes before the first life of any page."""
+    return f"in life {life}" if life else "before its first life"

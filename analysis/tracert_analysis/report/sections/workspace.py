@@ -91,9 +91,10 @@ def _facts(story: WorkspaceStory) -> Iterator[Fact]:
     live, planned, fitted = (*story.queries, 0, 0, 0)[:3]
     if story.planned is not None:
         need = f"launch {story.launch} planned {story.planned} bytes in one piece"
-        yield Fact(
-            "planned", f"{need}; the largest room is {story.room} of {story.capacity}", (planned,), "bad"
-        )
+        fits = story.room is not None and story.planned <= story.room
+        room = "not known" if story.room is None else f"{story.room} of {story.capacity}"
+        told = f"{need}; the largest room was {room}{', so it had room' if fits else ''}"
+        yield Fact("planned", told, (planned,), "plain" if fits else "bad")
     for number, block in enumerate(story.live[:LISTED]):
         yield Fact("live" if number == 0 else "", _live(block), (live,))
     if len(story.live) > LISTED:

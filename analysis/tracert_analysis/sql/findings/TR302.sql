@@ -5,7 +5,7 @@ SELECT
     m.seq,
     'content' AS class,
     _confidence(m.observed, w.holes) AS confidence,
-    m.reader || ' covers ' || m.place
+    m.reader || ' loads ' || m.place
     || CASE
         WHEN m.before_seq IS NOT NULL OR m.kind IN ('blank', 'untold')
             THEN ', valid and computed by no launch of the history: ' || coalesce(
