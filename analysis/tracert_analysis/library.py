@@ -95,6 +95,7 @@ class Among(NamedTuple):
 
 
 NEEDS: dict[str, str | tuple[str, ...] | Among] = {
+    "_puzzling": ("host_write", "external_begin", "external_done"),
     "_held_apart": "FROM _twofold",
     "fence": ("fence_record",),
     "_retired": ("retire",),
@@ -131,7 +132,20 @@ NEEDS: dict[str, str | tuple[str, ...] | Among] = {
     "_met": "SELECT 1 FROM _blemish UNION ALL SELECT 1 FROM _uncomputed",
     "_spared": "FROM _met WHERE kind IN ('stale', 'unwritten')",
     "_wiping": "FROM _met WHERE kind = 'wiped'",
-    "_unordered_publish": "FROM _touch",
+    # Where one stream publishes and follows, it is ordered.
+    "_unordered_publish": """
+        SELECT 1 FROM _touch AS t JOIN row_content AS c USING (content)
+        WHERE t.mode = 'walk' AND (c.stream IS NULL OR c.stream <> t.stream)
+        UNION ALL
+        SELECT 1 FROM row_content AS c
+        JOIN row_content AS n ON c.row = n.row AND c.index = n.index AND c.until_seq = n.seq
+        WHERE c.stream <> n.stream
+    """,
+    "_wrong": """
+        SELECT 1 FROM launch WHERE state = 'running'
+        UNION ALL
+        SELECT 1 FROM _seen WHERE kind = 'nonfinite'
+    """,
     "_span": "SELECT 1 FROM _touch UNION ALL SELECT 1 FROM _extent",
     "_loose": "SELECT 1 FROM _use UNION ALL SELECT 1 FROM _extent",
     "_suspect": "FROM _loose",

@@ -24,10 +24,19 @@ def written_under_the_clear() -> History:
     return history
 
 
+def done_and_never_begun() -> History:
+    """A writer is said to be done with what nobody asked of it, and a write of the host lacks its end."""
+    history = written_under_the_clear()
+    history.end("nic", 7)
+    history.host_write([[5, 1, 0]])
+    return history
+
+
 HISTORIES: list[Callable[[], History]] = [
     written_under_the_clear,
     partial(served, "no waits", 0),
     partial(anything, 0),
+    done_and_never_begun,
     *(partial(served, fault, 1) for fault in FAULTS if fault != "sound"),
     *(partial(anything, seed) for seed in range(1, 20)),
     *(partial(firing, code) for code in library.FINDINGS),
@@ -35,6 +44,8 @@ HISTORIES: list[Callable[[], History]] = [
 TABLES = (
     *("_tenancy", "_two_tenants", "_request", "_use", "row_content", "fence"),
     *(
+        "_puzzling",
+        "_wrong",
         "_doubtful",
         "_blemish",
         "_uncomputed",

@@ -1,3 +1,24 @@
+-- Acts of writers without a stream that are not understood, by their events.
+CREATE TABLE _puzzling (seq UBIGINT);
+
+INSERT INTO _puzzling
+SELECT seq FROM _told_rest WHERE kind IN ('host_write', 'external_begin') AND (
+    coalesce(len(reads), 0) + coalesce(len(writes), 0) = 0
+    OR list_bool_or(list_transform(coalesce(reads, []) || coalesce(writes, []), lambda x:
+        len(x) <> 4 OR list_min(x) < 0 OR list_max(x) >= 4294967296))
+)
+UNION ALL
+-- What was done is not told, where nothing was begun.
+SELECT d.seq FROM _told_rest AS d
+WHERE d.kind = 'external_done' AND d.transaction IS NOT NULL AND (SELECT min(first_seq) FROM _seen) = 1
+    AND NOT EXISTS (
+        FROM _told_rest AS e
+        WHERE e.kind = 'external_begin' AND e.actor = d.actor AND e.transaction = d.transaction AND e.seq < d.seq
+    )
+UNION ALL
+-- Of more writers at once than there are channels no clock tells.
+SELECT e.seq FROM _told_rest AS e ANTI JOIN _outside AS o USING (seq) WHERE e.kind IN ('host_write', 'external_begin');
+
 -- What part of the history this dump holds, and the figures of the configuration that rules need. One row.
 CREATE TABLE _window (
     first_seq UBIGINT,
@@ -62,24 +83,7 @@ WITH
                 OR kind IN ('alloc', 'hold', 'drop') AND holder IS NULL
                 OR kind IN ('map', 'unmap', 'row_acquire', 'row_release') AND (row IS NULL OR generation IS NULL)
                 OR kind IN ('map', 'unmap') AND index IS NULL
-        ) AND NOT EXISTS (
-            FROM _told_rest WHERE kind IN ('host_write', 'external_begin') AND (
-                    coalesce(len(reads), 0) + coalesce(len(writes), 0) = 0
-                    OR list_bool_or(list_transform(coalesce(reads, []) || coalesce(writes, []), lambda x:
-                        len(x) <> 4 OR list_min(x) < 0 OR list_max(x) >= 4294967296))
-                )
-        -- What was done is not told, where nothing was begun.
-        ) AND NOT EXISTS (
-            FROM _told_rest AS d, bounds AS b
-            WHERE d.kind = 'external_done' AND d.transaction IS NOT NULL AND b.first_seq = 1 AND NOT EXISTS (
-                FROM _told_rest AS e
-                WHERE e.kind = 'external_begin' AND e.actor = d.actor AND e.transaction = d.transaction
-                    AND e.seq < d.seq
-            )
-        -- Of more writers at once than there are channels no clock tells.
-        ) AND NOT EXISTS (
-            FROM _told_rest AS e ANTI JOIN _outside AS o USING (seq) WHERE e.kind IN ('host_write', 'external_begin')
-        ) AS all_of_it
+        ) AND NOT EXISTS (FROM _puzzling) AS all_of_it
     )
 SELECT
     b.first_seq,
