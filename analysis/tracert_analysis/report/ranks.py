@@ -53,7 +53,7 @@ def build_ranks(ranks: Ranks, page: int | None = None) -> Report:
         )
         error = replace(error, misleading=False, remark=UNTIED) if error is not None else None
     # The report looks further than its finding does: it may be tied to what failed.
-    if verdict.code == facts[told].code and verdict.seq == facts[told].seq:
+    if verdict.code == facts[told].code and verdict.first_seq == facts[told].seq:
         facts[told] = replace(facts[told], confidence=verdict.confidence)
     return replace(
         report,
@@ -72,7 +72,7 @@ def among(report: Report, remarks: Sequence[str]) -> Report:
 
 def _standing(ranks: Ranks, shown: Rank, verdict: Verdict) -> Standing:
     """Of ranks that parted: what each decided is observed, and nothing else."""
-    rows = ranks.connection.execute(PARTED, {"rank": shown.number, "seq": verdict.seq}).fetchall()
+    rows = ranks.connection.execute(PARTED, {"rank": shown.number, "seq": verdict.first_seq}).fetchall()
     said = [f"rank {rank} {what} (seq {seq})" for rank, seq, what, _ in rows[:TOLD]]
     if len(rows) > TOLD:
         said.append(f"{len(rows) - TOLD} more ranks: tracert sql DUMP... 'FROM decision'")

@@ -27,6 +27,7 @@ __all__ = [
     "Finding",
     "HostAct",
     "Novelty",
+    "Occurrence",
     "Query",
     "Repetition",
     "Report",
@@ -53,7 +54,7 @@ class Repetition:
     """Of a verdict that the same kernels repeat on the same streams, the time that the report tells of."""
 
     number: int
-    """From 2: the verdict is the first."""
+    """From 2: the first is `Verdict.first`."""
     of: int
     visible: bool
     """It visibly went wrong; else it is the first that could do harm."""
@@ -73,6 +74,18 @@ class Repetition:
 
 
 @dataclass(frozen=True, slots=True)
+class Occurrence:
+    """One time that a rule was broken."""
+
+    seq: int
+    resource: Resource
+    launch: int | None
+    act: Act | None
+    """The launch that broke it; None where the host did."""
+    missing_edge: Edge | None
+
+
+@dataclass(frozen=True, slots=True)
 class Standing:
     """How a verdict is known, sentences that go on from these words."""
 
@@ -85,7 +98,11 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The root cause: the earliest finding that explains what failed, or that there is none."""
+    """The root cause: the earliest finding that explains what failed, or that there is none.
+
+    Where its rule was broken several times, `resource`, `launch`, `act`, `seq` and `missing_edge` are of the
+    time that the sentence tells of first.
+    """
 
     code: str | None
     name: str | None
@@ -94,14 +111,16 @@ class Verdict:
     resource: Resource
     launch: int | None = None
     act: Act | None = None
-    """The launch that broke the rule first."""
+    """The launch that broke the rule; None where the host did."""
     explains_failure: bool | None = None
     """False where the history ties no broken rule to what failed, and this is the first of those beside it;
     None where nothing failed, or where it did is not known."""
     seq: int | None = None
     missing_edge: Edge | None = None
     missing_beside: tuple[Edge, ...] = ()
-    """Order that it lacks, too: all of them are needed."""
+    """Order that it lacks, too, where it was broken first: all of them are needed."""
+    first: Occurrence | None = None
+    """The first time that the rule was broken; None where the verdict's is the first."""
     fix: tuple[str, ...] = ()
     """What repairs it, a sentence each."""
     fix_how: str = ""
@@ -122,12 +141,17 @@ class Verdict:
     options: tuple[str, ...] = ()
     """Options that the engine ran with and that bear on it, a sentence each."""
     repetition: Repetition | None = None
-    """None where the verdict itself is what the report tells of."""
+    """None where what the report tells of is the first time."""
     wrong_range: WrongRange | None = None
     """The clear that ran in time, over the wrong positions; None where no range is what is wrong."""
     times: int = 1
     """How often the same kernels broke the rule on the same streams, in the whole history."""
     query: int = 0
+
+    @property
+    def first_seq(self) -> int | None:
+        """The event that broke the rule first."""
+        return self.first.seq if self.first is not None else self.seq
 
 
 @dataclass(frozen=True, slots=True)
@@ -343,12 +367,11 @@ class Report:
         if again is not None and again.consequence:
             other = f", {again.resource}" if again.resource != verdict.resource else ""
             what += f" ({again}{other})"
-        elif again is not None:
-            # What the report tells of comes first; it is the verdict that broke the rule first.
-            first = str(verdict.act) if verdict.act is not None else "the host"
-            other = f", {verdict.resource}" if again.resource != verdict.resource else ""
-            resource, what = again.resource, _did(again.act, again.missing_edge, again.seq)
-            what += f" (number {again.number} of {again.of}; first at seq {verdict.seq}: {first}{other})"
+        elif again is not None and verdict.first is not None:
+            first = verdict.first
+            by = str(first.act) if first.act is not None else "the host"
+            other = f", {first.resource}" if first.resource != verdict.resource else ""
+            what += f" (number {again.number} of {again.of}; first at seq {first.seq}: {by}{other})"
         sure = "suspected: " if verdict.confidence == "suspected" else ""
         symptom = bool(self.findings) and self.findings[0].category == "symptom"
         untied = (

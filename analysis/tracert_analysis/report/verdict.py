@@ -17,7 +17,7 @@ from tracert_analysis.report.findings import beside, resource, story, unexplaine
 from tracert_analysis.report.moved import moved
 from tracert_analysis.report.options import bearing
 from tracert_analysis.report.questions import Questions, Row
-from tracert_analysis.report.report import Confidence, Repetition, Verdict
+from tracert_analysis.report.report import Confidence, Occurrence, Repetition, Verdict
 from tracert_analysis.report.right_bytes import are_mixed
 from tracert_analysis.report.scene import Scene
 from tracert_analysis.report.sentences import nothing_found
@@ -79,6 +79,11 @@ def verdict(
     way = _moved(questions, dump, root, edges)
     alike = as_others(questions, acts, dump, root, edges)
     advice = _advice(questions, advised, edges, around, config, edited, way.fix, alike.fix)
+    again = _repetition(scene)
+    first, told = _occurrences(scene, root)
+    # Of a launch that finds no room, and of the one whose block is in the way, that one is told first.
+    later = again is not None and not again.consequence
+    told = told if later else first
     symptoms = sorted({row["code"] for row in rows if row["class"] == "symptom"})
     return Verdict(
         code=root["code"],
@@ -88,12 +93,13 @@ def verdict(
         + unexplained(scene.causes, scene.failure)
         + beside(scene.causes, confidence),
         explains_failure=scene.causes.explains(),
-        resource=resource(root),
-        launch=root["launch"],
-        act=scene.root_act,
-        seq=root["seq"],
-        missing_edge=scene.root_edge,
+        resource=told.resource,
+        launch=told.launch,
+        act=told.act,
+        seq=told.seq,
+        missing_edge=told.missing_edge,
         missing_beside=edges[1:],
+        first=first if later else None,
         fix=advice.repair,
         fix_how=advice.how,
         hardening=advice.hardening,
@@ -103,7 +109,7 @@ def verdict(
         masks=advice.masks,
         # No option bears on what was not computed, on who has a row, or on bytes of two kinds.
         options=() if left_out or handed or mixed else _options(root, config, around),
-        repetition=_repetition(scene),
+        repetition=again,
         wrong_range=around.wrong_range,
         times=scene.causes.times,
         query=query,
@@ -112,6 +118,15 @@ def verdict(
 
 def _options(root: Row, config: dict[str, Any], around: Around) -> tuple[str, ...]:
     return bearing(root["code"], config, around.clears, around.wrong_range)
+
+
+def _occurrences(scene: Scene, root: Row) -> tuple[Occurrence, Occurrence]:
+    """The first time that the rule was broken, and the one that the report tells of."""
+    told = scene.shown.row if scene.shown is not None else root
+    return (
+        Occurrence(root["seq"], resource(root), root["launch"], scene.root_act, scene.root_edge),
+        Occurrence(told["seq"], resource(told), told["launch"], scene.act, scene.edge),
+    )
 
 
 def _repetition(scene: Scene) -> Repetition | None:

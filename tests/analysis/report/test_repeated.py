@@ -50,21 +50,23 @@ def thrice(*, fail: bool = False) -> History:
 def test_the_verdict_is_the_first_of_its_kind() -> None:
     """The earliest finding is the root cause, the others are listed as the same again."""
     made = told(thrice)
-    assert made.verdict.seq == made.findings[0].seq
+    first = made.verdict.first
+    assert first is not None
+    assert (first.seq, first.launch) == (made.findings[0].seq, made.findings[0].launch)
     assert [item.follows for item in made.findings] == [None, REPEATED, REPEATED]
     assert made.verdict.sentence.startswith("Launch 7 (forward) on compute follows row 3, and nothing orders")
     assert (
         f"There it could do harm: it is number 3 (event {made.findings[2].seq}) of 3 times that the same "
         "order is missing between these kernels; the "
-        f"first was at event {made.verdict.seq}: launch 3 (forward) on compute" in made.verdict.sentence
+        f"first was at event {first.seq}: launch 3 (forward) on compute" in made.verdict.sentence
     )
     assert made.title == (
         "tracert: TR102 unordered-publish: row 3 (generation 2): launch 7 forward on compute is not ordered "
         "after launch 6 copy_row on legacy (number 3 of 3; first at seq "
-        f"{made.verdict.seq}: launch 3 forward on compute, row 3 (generation 1))"
+        f"{first.seq}: launch 3 forward on compute, row 3 (generation 1))"
     )
     text = " ".join(render(made).split())
-    assert f"first broken seq {made.verdict.seq}: launch 3 forward on compute, row 3" in text
+    assert f"first broken seq {first.seq}: launch 3 forward on compute, row 3" in text
     assert text.index("could harm") < text.index("first broken")
     assert "compute is a non-blocking stream: the legacy stream orders nothing there by itself" in text
     # The call is told of the pair in the title; where it lacked first comes behind.
@@ -102,11 +104,11 @@ def test_without_a_crash_the_access_that_could_do_harm_is_shown() -> None:
 
 
 def test_after_a_crash_the_access_that_was_running_is_shown(tmp_path: Path) -> None:
-    """The verdict stays the first one, and is observed, because one of its kind visibly went wrong."""
+    """In JSON, too: the verdict is the time that the sentence tells of; `first` is the first one."""
     made = report(thrice(fail=True), tmp_path)
     assert made.access is not None
     assert (made.access.act.state, made.access.request) == ("running", 9)
-    assert made.verdict.seq == made.findings[0].seq
+    assert made.verdict.first_seq == made.findings[0].seq
     assert made.verdict.confidence == "observed"
     assert f"There it visibly went wrong: it is number 3 (event {made.access.act.seq}) of 3 times" in (
         made.verdict.sentence
@@ -115,7 +117,22 @@ def test_after_a_crash_the_access_that_was_running_is_shown(tmp_path: Path) -> N
     assert again is not None
     assert (again.number, again.of, again.visible, again.consequence) == (3, 3, True, False)
     assert (again.act, again.seq) == (made.access.act, made.access.act.seq)
-    assert as_json(made)["verdict"]["repetition"]["missing_edge"]["call"] == made.verdict.missing_edge.call
+    verdict = as_json(made)["verdict"]
+    first = verdict["first"]
+    shared = ("seq", "resource", "act", "missing_edge")
+    assert [verdict[name] for name in shared] == [verdict["repetition"][name] for name in shared]
+    assert {"kind": "row", "id": 3, "generation": 2} == verdict["resource"]
+    assert (7, 6, 7) == (
+        verdict["launch"],
+        verdict["missing_edge"]["from"]["launch"],
+        verdict["missing_edge"]["to"]["launch"],
+    )
+    assert {"kind": "row", "id": 3, "generation": 1} == first["resource"]
+    assert (first["seq"], first["launch"], 3) == (
+        made.findings[0].seq,
+        made.findings[0].launch,
+        first["missing_edge"]["to"]["launch"],
+    )
 
 
 def test_what_went_wrong_is_looked_for_before_the_list_is_cut(

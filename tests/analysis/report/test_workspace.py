@@ -57,6 +57,8 @@ def test_what_is_live_and_whose_it_is(starved: Dump) -> None:
         in text
     )
     assert (told["verdict"]["code"], told["verdict"]["confidence"]) == ("TR701", "observed")
+    # The sentence tells first of the launch that kept its block.
+    assert told["verdict"]["first"] is None
 
 
 def test_it_is_told_which_of_its_blocks_a_launch_kept(starved: Dump) -> None:

@@ -130,8 +130,7 @@ def _on_one_stream(story: PageStory, writer: Act, report: Report) -> str:
     if act is None:
         return "none needed: writer and reader are on one stream"
     told = f"none needed from {writer.name} to {act.name}: both are on {act.stream_name}"
-    again = report.verdict.repetition
-    edge = again.missing_edge if again is not None else report.verdict.missing_edge
+    edge = report.verdict.missing_edge
     if edge is None or edge.later.launch != act.launch or edge.earlier.launch == writer.launch:
         return told
     read = any(edge.earlier.seq in life.reads for life in story.lives)

@@ -74,7 +74,8 @@ def _repetition(found: Verdict, again: Repetition) -> Iterator[Fact]:
     seen = "; nothing went visibly wrong there" if again.visible else ""
     if again.consequence:
         seen = ": by then the launch had ended, and the block was not given back"
-    first = Fact("first broken", f"seq {found.seq}: {_by(found.act)}, {found.resource}{seen}")
+    broken = found.first or found
+    first = Fact("first broken", f"seq {broken.seq}: {_by(broken.act)}, {broken.resource}{seen}")
     same = f"number {again.number} of {again.of} of the same bug: the same kernels on the same streams"
     if again.consequence:
         same = "that block was live then"
@@ -105,16 +106,12 @@ def _detail(name: str, value: object) -> str:
 def _edges(report: Report) -> Iterator[Fact]:
     """The order that lacks: that of the title first, then where it lacked first, and what lacks beside it."""
     found = report.verdict
-    if found.missing_edge is None:
-        return
-    again = found.repetition.missing_edge if found.repetition is not None else None
-    if again is not None:
-        yield from _edge(again, report)
-        first = found.missing_edge
+    if found.missing_edge is not None:
+        yield from _edge(found.missing_edge, report)
+    first = found.first.missing_edge if found.first is not None else None
+    if first is not None:
         told = f"{ordered(first.earlier)} -> {ordered(first.later)}"
         yield Fact("missing first", f"{told}: the same call", (first.query,), "bad")
-    else:
-        yield from _edge(found.missing_edge, report)
     for edge in found.missing_beside:
         yield from _edge(edge, report, "and missing")
 
