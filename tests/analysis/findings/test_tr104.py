@@ -149,7 +149,7 @@ def test_a_clear_behind_a_load_blanks_the_page(history: History, told: Read) -> 
         finding["request"],
     )
     assert (
-        f"launch {clear.launch} (clear_pages) on compute clears positions 0 to 3 of page 5.1 behind launch "
+        f"launch {clear.launch} (clear_pages) on compute clears positions 0 to 3 of page 5.1 after launch "
         f"{load.launch} (load_pages) on transfer, which put them there: launch {reader.launch} (forward) on "
         "compute reads zeros in their place"
     ) == finding["sentence"]
@@ -166,7 +166,7 @@ def test_a_clear_of_the_tail_that_begins_too_early(history: History, told: Read)
         finding["other_launch"],
     )
     assert (
-        f"launch {clear.launch} (clear_pages) on compute clears positions 2 to 3 of page 5.1 behind launch "
+        f"launch {clear.launch} (clear_pages) on compute clears positions 2 to 3 of page 5.1 after launch "
         f"{load.launch} (load_pages) on transfer, and reaches into what that put there: launch "
         f"{reader.launch} (forward) on compute takes position 2 for valid and reads zeros"
     ) == finding["sentence"]

@@ -66,7 +66,10 @@ def test_launches_that_wait_for_one_another(history: History, told: Read) -> Non
     history.events = [event for event in history.events if event.get("launch") != blocked.launch]
     (finding,) = told(history)
     assert finding["launch"] == launch.launch
-    assert f"; it waits for fence {fence.fence}, behind a launch, which has not ended" in finding["sentence"]
+    assert (
+        f"; it waits for fence {fence.fence}, recorded after a launch, which has not ended"
+        in finding["sentence"]
+    )
 
 
 def test_a_silent_engine(history: History, told: Read) -> None:

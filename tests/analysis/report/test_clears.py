@@ -66,7 +66,7 @@ def test_a_clear_that_left_a_position_is_told_everywhere(left: tuple[Report, Lau
     assert f"clears none of these positions; {told}" in text
     wrong = (
         "no clear stands",
-        "clears none between",
+        "clears none of these positions since they were written",
         "leaves it out",
         "leaves the clear out",
         "cleared none",

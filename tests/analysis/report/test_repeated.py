@@ -97,7 +97,7 @@ def test_without_a_crash_the_access_that_could_do_harm_is_shown() -> None:
     assert "launch 7 is not counted as having touched it: that was meant, and it may not have" in text
     meant = next(page for page in made.pages if page.page == 20)
     assert not [found for found in meant.touched if found.life == 1 and found.kernel == "forward"]
-    assert "is meant to read positions 0 to 5" in text
+    assert "is meant to read positions 0 to 5 of the sequence" in text
     assert made.verdict.confidence == "proven"
     assert made.access.why is not None
     assert "where the row still named pages that are not meant" in made.access.why

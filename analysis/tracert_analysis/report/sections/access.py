@@ -39,7 +39,7 @@ def _access(found: Access, report: Report, doubtful: bool, whole: bool) -> Itera
     if found.row is not None:
         walks = f", walks {counted(found.walked, 'entries')}" if found.walked is not None else ""
         does = "is meant to read" if doubtful else "reads"
-        reads = f", {does} {spelt(*found.positions)}" if found.positions else ""
+        reads = f", {does} {spelt(*found.positions)} of the sequence" if found.positions else ""
         yield Fact("row", f"{found.row}, generation {found.generation}{walks}{reads}")
     if found.other is not None and found.other != act:
         yield Fact("against", f"{named(found.other)}, {when(found.other)}")

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from tracert_analysis.report.document import Fact, Facts, Section, Tone
-from tracert_analysis.report.phrases import LISTED, hold, page_name, place, positions
+from tracert_analysis.report.phrases import LISTED, counted, hold, page_name, place, positions
 from tracert_analysis.report.report import Report
 from tracert_analysis.report.sections.whose import alike, whose
 from tracert_analysis.report.stories.content import BytesStory, Uncomputed
@@ -43,7 +43,9 @@ def _facts(story: BytesStory, report: Report) -> Iterator[Fact]:
     if story.ended_seq is not None:
         yield Fact("its end", _end(story, story.ended_seq), (end,))
     if story.clears is not None:
-        told = "none between" if not story.clears else f"{story.clears} of some of them"
+        told = "none of these positions since they were written"
+        if story.clears:
+            told = f"{counted(story.clears, 'clears')} of some of these positions since they were written"
         wrong = report.verdict.wrong_range
         if wrong is not None and not story.clears:
             told = f"none of these positions; {wrong}"

@@ -11,7 +11,7 @@ from tracert_analysis.report.report import Report
 from tracert_analysis.report.stories.page import PageStory
 from tracert_analysis.report.stories.row import RowStory
 
-LATER = "begun behind the act in question"
+LATER = "begun after the act in question"
 
 
 def life_line(

@@ -99,7 +99,7 @@ SELECT
         ELSE _positions(b.first, b.end) || ' of '
     END
     || 'page ' || b.page || '.' || b.life
-    || CASE WHEN b.reason IN ('wiped', 'reaches') THEN ' behind ' ELSE ', and nothing orders it after ' END
+    || CASE WHEN b.reason IN ('wiped', 'reaches') THEN ' after ' ELSE ', and nothing orders it after ' END
     || _launch_named(early.launch, early.kernel, early_name.name)
     || CASE b.reason
         WHEN 'before' THEN ', which touches page ' || b.page || '.' || b.other_life

@@ -55,7 +55,7 @@ SELECT
         WHEN s.how = 'silence' THEN ' when the engine was given up as silent'
         ELSE ', ' || round(s.waited, 1) || ' s after it was launched'
     END
-    || coalesce('; it waits for fence ' || a.fence || ', behind '
+    || coalesce('; it waits for fence ' || a.fence || ', recorded after '
         || coalesce(_launch_named(x.launch, x.kernel, xn.name), 'a launch') || ', which has not ended', '') AS sentence,
     'stream' AS resource_kind,
     s.stream AS resource_id,
