@@ -6,6 +6,7 @@ from dataclasses import replace
 from tracert_analysis.ranks import Rank, Ranks
 from tracert_analysis.report.build import build
 from tracert_analysis.report.facts import RankFact
+from tracert_analysis.report.phrases import counted
 from tracert_analysis.report.report import Report, Standing, Verdict
 
 FIRST = """
@@ -77,7 +78,10 @@ def _standing(ranks: Ranks, shown: Rank, verdict: Verdict) -> Standing:
     if len(rows) > TOLD:
         said.append(f"{len(rows) - TOLD} more ranks: tracert sql DUMP... 'FROM decision'")
     before = rows[0][3] if rows else 0
-    alike = f"{before} decisions of rank {shown.number} before it were the same in all that made them"
+    many = (
+        f"{counted(before, 'decisions')} of rank {shown.number} before it {'was' if before == 1 else 'were'}"
+    )
+    alike = f"{many} the same in all that made them"
     strange = "events are missing, or not understood, that could show it otherwise"
     which = (
         "which of the two ranks decided wrongly: two that differ don't say"
@@ -89,7 +93,7 @@ def _standing(ranks: Ranks, shown: Rank, verdict: Verdict) -> Standing:
             verdict.confidence, "that the ranks decided otherwise; nothing was seen to go wrong by it"
         ),
         observed=("in the histories: " + "; ".join(said), alike),
-        inferred=("that it did harm: the histories do not have what collectives exchanged",),
+        inferred=("that it can do harm: the histories do not have what collectives exchanged",),
         open=(
             *([f"whether they are ranks of one engine: {ranks.doubt}"] if ranks.doubt else []),
             which,

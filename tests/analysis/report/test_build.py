@@ -206,7 +206,7 @@ def test_the_recorded_command_is_told_as_it_was(tmp_path: Path) -> None:
     assert (made.reproduce.command, made.reproduce.schedule) == ("", None)
     asked = [(one.request, one.id, one.prompt_tokens, one.max_tokens) for one in made.reproduce.requests]
     assert asked == [(number, f"cmpl-{number}", 6, 4) for number in (10, 11, 12)]
-    assert "answered at most, in this order: cmpl-10 6 + 4, cmpl-11 6 + 4" in " ".join(render(made).split())
+    assert "answered at most, in this order: cmpl-10: 6 + 4, cmpl-11: 6 + 4" in " ".join(render(made).split())
     history.header["config"] |= {"command": "tracert serve --kv-pages 32", "schedule": "fifo"}
     again = report(history, tmp_path).reproduce
     assert (again.command, again.schedule) == ("tracert serve --kv-pages 32", "fifo")

@@ -83,4 +83,4 @@ def _asked(one: Arrival) -> str:
     name = one.id or f"request {one.request}"
     prompt = "?" if one.prompt_tokens is None else one.prompt_tokens
     most = "?" if one.max_tokens is None else one.max_tokens
-    return f"{name} {prompt} + {most}"
+    return f"{name}: {prompt} + {most}"

@@ -6,7 +6,7 @@ from tracert_analysis.report.document import Block, Drawing, Fact, Facts, Sectio
 from tracert_analysis.report.drawings import neighbours
 from tracert_analysis.report.drawings.legend import legend
 from tracert_analysis.report.facts import Act, Touched
-from tracert_analysis.report.phrases import LISTED, fence, hold, named, page_name, spelt, write
+from tracert_analysis.report.phrases import LISTED, fence, hold, named, page_name, spelt, stream, write
 from tracert_analysis.report.report import Report
 from tracert_analysis.report.sections.life_line import life_line
 from tracert_analysis.report.sections.whose import alike, whose
@@ -102,7 +102,7 @@ def _writer(story: PageStory, report: Report) -> str:
         told = write(story.last_writer, whole=report.evidence.whole)
         itself = act is not None and any(act.seq in life.writes for life in story.lives)
         return f"{told}; then {act.name}, the act in question" if act is not None and itself else told
-    by = f"launch {kept.launch} (stream {kept.stream} {kept.stream_name})"
+    by = f"launch {kept.launch} on {kept.stream_name}"
     return f"before the history: {by}, life {facts.writer_life}, seq {kept.seq}, by the kept facts"
 
 
@@ -151,7 +151,8 @@ def _last_facts(found: LastFacts | None, report: Report, *, asked: bool) -> Iter
     state = f"{when}life {found.life}{granted}, {found.state or 'state unknown'}, {holder}"
     writer = "never written"
     if found.writer is not None:
-        place = f"launch {found.writer} on stream {found.writer_stream} at seq {found.writer_seq}"
+        where = stream(found.writer_stream, report.streams)
+        place = f"launch {found.writer} on {where} at seq {found.writer_seq}"
         writer = f"written last by {place}, in life {found.writer_life}"
     fence = f"; retired last behind fence {found.fence}" if found.fence else ""
     yield Fact("kept facts", f"{state}; {writer}{fence}", (found.query,))
