@@ -268,3 +268,26 @@ def test_a_page_is_kept_while_a_writer_without_a_stream_reads_it(
     assert ("no completion is known" in found[0]["sentence"] if found else False) == (
         confidence == "suspected"
     )
+
+
+@pytest.mark.parametrize(("begun", "kept", "leaked"), [(1, 1, False), (1, 2, True), (2, 9, True)])
+def test_a_page_may_be_moved_elsewhere_from_the_step_that_follows_on(
+    history: History, told: Read, begun: int, kept: int, leaked: bool
+) -> None:
+    """Given to the network a step later, it may be kept for one step behind that, and no longer."""
+    pages, ended = finished(history)
+    history.give_back(pages[1:], "request:1")
+    history.forward(COMPUTE, step=2)
+    if begun > 1:
+        history.forward(COMPUTE, step=3)
+    fetch = history.begin("nic", reads=[[*pages[0], 0, 4]])
+    history.forward(COMPUTE, step=4)
+    history.forward(COMPUTE, step=5)
+    history.end("nic", fetch)
+    for step in range(min(kept, 2)):
+        history.forward(COMPUTE, step=6 + step)
+    if kept < 9:
+        history.give_back(pages[:1], "request:1")
+    history.forward(COMPUTE, step=9)
+    wrong = [(found["code"], found["seq"]) for found in told(history)]
+    assert ([("TR204", ended)] if leaked else []) == wrong

@@ -41,8 +41,9 @@ WITH
     bounded AS (
         SELECT
             e.* EXCLUDE (next_seq),
-            coalesce(e.next_seq, CASE WHEN w.orderly AND e.kind <> 'fail' THEN w.last_seq + 1 END) AS deadline
-        FROM followed AS e, _window AS w
+            coalesce(e.next_seq, CASE WHEN w.orderly AND e.kind <> 'fail' THEN w.last_seq + 1 END) AS deadline,
+            coalesce(s.next_seq, 1e18::UBIGINT) AS followed_until
+        FROM followed AS e CROSS JOIN _window AS w LEFT JOIN steps AS s ON e.next_seq = s.seq
     ),
     -- What was kept: mostly nothing, and then the rest is not asked.
     broken AS (
@@ -76,8 +77,18 @@ WITH
     -- may keep them a step longer. What uses a row of somebody else is no matter of who is no request, and never gives
     -- them back.
     touched AS (
+        -- Pages are moved elsewhere, to another node or to the host, from the step on that follows the end, and one
+        -- behind the other: how many steps that takes shows only where they are given back.
         SELECT k.holder, k.page, k.life, k.seq, k.request, k.deadline, x.seq AS act_seq
-        FROM broken AS k JOIN _extent AS x ON k.page = x.page AND k.life = x.life AND x.seq < k.deadline
+        FROM broken AS k
+        JOIN _extent AS x
+            ON k.page = x.page AND k.life = x.life AND x.seq < coalesce(k.until_seq, k.followed_until)
+        UNION ALL
+        -- What a row named is not known where the history begins behind that: it may have been any page.
+        SELECT k.holder, k.page, k.life, k.seq, k.request, k.deadline, u.seq
+        FROM broken AS k
+        JOIN _use AS u ON k.row = u.row AND u.seq < k.deadline
+        ANTI JOIN _tenancy AS t ON u.row = t.row AND u.generation = t.generation
         UNION ALL
         SELECT k.holder, k.page, k.life, k.seq, k.request, k.deadline, u.seq
         FROM broken AS k
@@ -91,7 +102,9 @@ WITH
         SELECT t.holder, t.page, t.life, t.seq, max(
             CASE
                 WHEN l.state = 'finished'
-                    THEN coalesce(l.learnt_seq, CASE WHEN t.request IS NULL THEN t.seq ELSE t.deadline END)
+                    THEN coalesce(
+                        l.learnt_seq, greatest(t.act_seq, CASE WHEN t.request IS NULL THEN t.seq ELSE t.deadline END)
+                    )
                 WHEN l.seq IS NOT NULL THEN coalesce(l.learnt_seq, 1e18::UBIGINT)
                 WHEN o.actor <> 'host' THEN coalesce(o.done_seq, 1e18::UBIGINT)
             END
