@@ -2,8 +2,8 @@
 
 Takes what wrote pages (in program order) and what read them, and gives where a read meets bytes that it
 must not: an earlier life's (stale), nobody's (unwritten), or zeros over what this life had put there (wiped).
-A copy passes on what it copies: a copy of stale bytes is stale, a copy of zeros is zeros. Zeros that a clear
-of an earlier life left are clean.
+A copy passes on what it copies: a copy of stale bytes is stale, a copy of zeros is zeros, and of zeros over
+something it has lost the same. Zeros that a clear of an earlier life left are clean.
 
 Positions that somebody should have computed may have nothing but zeros (blank), or what no act
 tells of (untold).
@@ -26,8 +26,11 @@ Kind = Literal["stale", "mixed", "unwritten", "wiped", "blank", "untold"]
 
 NEVER, UNKNOWN = -1, -2
 """In the place of an act: nothing ever wrote the position; what did lies before the history."""
-_WRITER, _ORIGIN, _CARRIED, _WIPED, _BEFORE = range(5)
-"""Of each position: who wrote it, whose it is, what is wrong with it, what wiped it, and whom that wiped."""
+_WRITER, _ORIGIN, _CARRIED, _WIPED, _BEFORE, _PLACE = range(6)
+"""Of each position: who wrote it, whose it is, what is wrong with it; what wiped it, whom that wiped, and in
+which position of the page that it cleared."""
+_TAKEN = [_ORIGIN, _CARRIED, _WIPED, _BEFORE, _PLACE]
+"""What a copy passes on."""
 _CLEAN, _STALE, _UNWRITTEN, _UNTOLD = range(4)
 KV, ROWS = 1, 2
 """Keys and values; state rows."""
@@ -102,6 +105,10 @@ class Blemish(NamedTuple):
     """The last copy or load that brought them here."""
     clear_seq: int | None
     """The clear that wiped them."""
+    cleared: tuple[int, int, int] | None
+    """Page, life and first position that it cleared: others than are read, where a copy took the zeros on."""
+    zeros_seq: int | None
+    """The copy or load that brought the zeros of that clear here; None where it cleared this page."""
     origins: int
     """How many acts put them there at first, of which `origin` is the last."""
 
@@ -117,7 +124,7 @@ class Provenance:
     """Follows the acts through the pages; `complete`: nothing happened before the first of them."""
 
     def __init__(self, page_size: int, watched: Iterable[int], *, complete: bool) -> None:
-        blank = np.full((_BEFORE + 1, page_size), NEVER, np.int32)
+        blank = np.full((_PLACE + 1, page_size), NEVER, np.int32)
         blank[_CARRIED] = _CLEAN
         if not complete:
             blank[_WRITER] = blank[_ORIGIN] = UNKNOWN
@@ -126,7 +133,7 @@ class Provenance:
         self._size = page_size
         self._cells: dict[int, Cells] = {}
         self._watched = {page: _Page([-1], [blank]) for page in watched}
-        self._slots: dict[int, tuple[Cells, Cells]] = {}
+        self._slots: dict[int, Cells] = {}
         self._writes: list[Write] = []
         """Every act that wrote, by number; a copy by what it wrote."""
         self._life = np.zeros(0, np.int64)
@@ -144,15 +151,16 @@ class Provenance:
                 source, count = act.source, act.positions
                 moved = self._carried(source[0], source[1], source[2], source[2] + count)
                 page, life, first = act.target
-                self._put(Write(act.seq, page, life, first, first + count, "copy"), *moved)
+                self._put(Write(act.seq, page, life, first, first + count, "copy"), moved)
             elif isinstance(act, Offload):
                 self._slots[act.slot] = self._carried(act.page, act.life, 0, self._size)
             else:
                 # Of a slot that nothing was offloaded to: nobody's bytes, or what was before the history.
                 origin, status = (NEVER, _UNWRITTEN) if self._complete else (UNKNOWN, _UNTOLD)
-                empty = np.full(self._size, origin, np.int32), np.full(self._size, status, np.int32)
+                empty = np.full((len(_TAKEN), self._size), NEVER, np.int32)
+                empty[0], empty[1] = origin, status
                 moved = self._slots.get(act.slot, empty)
-                self._put(Write(act.seq, act.page, act.life, 0, self._size, "host"), *moved)
+                self._put(Write(act.seq, act.page, act.life, 0, self._size, "host"), moved)
 
     def blemishes(self, page: int, life: int, reads: Reads) -> list[Blemish]:
         """The first read of this life of a page that meets something wrong, one of each kind."""
@@ -231,6 +239,7 @@ class Provenance:
             cells[_ORIGIN, span] = np.where(again | fresh, origin, number)
             cells[_WIPED, span] = np.where(again, wiped, np.where(fresh, number, NEVER))
             cells[_BEFORE, span] = np.where(again, cells[_BEFORE, span], writer)
+            cells[_PLACE, span] = np.where(again, cells[_PLACE, span], np.arange(act.first, act.end))
         else:
             cells[_ORIGIN, span] = number
             cells[_WIPED, span] = NEVER
@@ -238,24 +247,28 @@ class Provenance:
         cells[_CARRIED, span] = _CLEAN
         self._keep(act)
 
-    def _put(self, act: Write, origin: Cells, carried: Cells) -> None:
+    def _put(self, act: Write, taken: Cells) -> None:
         cells = self._of(act.page)
         span = slice(act.first, act.end)
         cells[_WRITER, span] = self._number(act)
-        cells[_ORIGIN, span] = origin
-        cells[_CARRIED, span] = carried
-        cells[_WIPED, span] = NEVER
+        cells[_TAKEN, span] = taken
         self._keep(act)
 
-    def _carried(self, page: int, life: int, first: int, end: int) -> tuple[Cells, Cells]:
-        """What a copy of these positions passes on: the origins, and what is wrong with them."""
-        cells = self._of(page)[:, first:end].copy()
-        # Zeros over something are zeros to whoever copies them.
-        origin = np.where(cells[_WIPED] >= 0, cells[_WRITER], cells[_ORIGIN])
-        return origin, self._status(cells[None], life)[0]
+    def _carried(self, page: int, life: int, first: int, end: int) -> Cells:
+        """What a copy of these positions passes on: whose they are, what is wrong, and what wiped them."""
+        cells = self._of(page)[:, first:end]
+        taken = cells[_TAKEN]
+        writer, wiped = cells[_WRITER], cells[_WIPED]
+        # What was wiped is lost to whoever means the same life; to others its zeros are zeros.
+        others = (wiped >= 0) & (np.append(self._life, 0)[np.maximum(writer, -1)] != life)
+        clear = np.where(np.append(self._zero, False)[np.maximum(writer, -1)], writer, wiped)
+        taken[0] = np.where(others, clear, cells[_ORIGIN])
+        taken[1] = self._status(cells[None], life)[0]
+        taken[2] = np.where(others, NEVER, wiped)
+        return taken
 
     def _status(self, cells: Cells, life: int) -> Cells:
-        """What the positions are to somebody who means `life`: [n, 5, positions] becomes [n, positions]."""
+        """What the positions are to somebody who means `life`: [n, 6, positions] becomes [n, positions]."""
         writer, origin = cells[:, _WRITER], cells[:, _ORIGIN]
         status = cells[:, _CARRIED].copy()
         status[writer == NEVER] = _UNWRITTEN
@@ -270,7 +283,7 @@ class Provenance:
 
     def _blemish(self, kind: Kind, page: int, life: int, seq: int, cells: Cells, met: Flags) -> Blemish:
         """The longest run of positions that are wrong in the same way, the first of several."""
-        owners = [self._owner(cells[:, at], kind) if met[at] else None for at in range(self._size)]
+        owners = [self._owner(cells[:, at], kind, at) if met[at] else None for at in range(self._size)]
         best, first = (0, 0), 0
         for at in range(1, self._size + 1):
             if at == self._size or owners[at] != owners[first]:
@@ -282,16 +295,19 @@ class Provenance:
         writers = run[_BEFORE if kind == "wiped" else _WRITER]
         via = [self._writes[at] for at in writers.tolist() if at >= 0]
         brought = [write.seq for write in via if write.content in ("copy", "host")]
-        cleared = [self._writes[at].seq for at in run[_WIPED].tolist() if at >= 0]
+        clear = self._writes[int(run[_WIPED, 0])] if kind == "wiped" else None
+        last = self._writes[int(run[_WRITER, 0])] if kind == "wiped" else None
         return Blemish(
             kind, page, life, best[0], best[1], seq,
             None if kind == "unwritten" else max(origins, default=None, key=lambda write: write.seq),
             max(brought, default=None),
-            max(cleared) if kind == "wiped" else None,
+            clear.seq if clear else None,
+            (clear.page, clear.life, int(run[_PLACE, 0])) if clear else None,
+            last.seq if last and last.content in ("copy", "host") else None,
             0 if kind == "unwritten" else len({write.seq for write in origins}),
         )  # fmt: skip
 
-    def _owner(self, cell: Cells, kind: Kind) -> tuple[object, ...]:
+    def _owner(self, cell: Cells, kind: Kind, at: int) -> tuple[object, ...]:
         """What makes neighbours one run: whose bytes, of which class, brought by the same copy."""
         origin, writer = int(cell[_ORIGIN]), int(cell[_BEFORE if kind == "wiped" else _WRITER])
         whose = self._writes[origin] if origin >= 0 else None
@@ -301,7 +317,7 @@ class Provenance:
             kind,
             (whose.page, whose.life, whose.content) if whose else None,
             (via.seq if copied and via else None),
-            int(cell[_WIPED]) if kind == "wiped" else None,
+            (int(cell[_WIPED]), int(cell[_WRITER]), int(cell[_PLACE]) - at) if kind == "wiped" else None,
         )
 
     def _number(self, act: Write) -> int:

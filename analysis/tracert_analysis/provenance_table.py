@@ -240,7 +240,7 @@ def _row(mark: Blemish) -> tuple[object, ...]:
     return (
         mark.kind, mark.page, mark.life, mark.first, mark.end, mark.seq,
         *((at.seq, at.page, at.life, at.content) if (at := mark.origin) else (None,) * 4),
-        mark.via_seq, mark.clear_seq, mark.origins,
+        mark.via_seq, mark.clear_seq, *(mark.cleared or (None,) * 3), mark.zeros_seq, mark.origins,
     )  # fmt: skip
 
 

@@ -45,8 +45,8 @@ COPY_RELEASED = f"SELECT count(*) {RELEASED} AND f.finding = $verdict"
 # Clears that wipe what stands there already, and the pages that they wipe.
 WIPED = """
 CREATE TABLE _wiped AS
-SELECT m.page, m.life, m.clear_seq, (
-    SELECT min(s.first_seq) FROM main._span AS s WHERE s.page = m.page AND s.life = m.life
+SELECT m.clear_page AS page, m.clear_life AS life, m.clear_seq, (
+    SELECT min(s.first_seq) FROM main._span AS s WHERE s.page = m.clear_page AND s.life = m.clear_life
 ) AS first_seq
 FROM main._met AS m WHERE m.kind = 'wiped'"""
 
@@ -76,7 +76,8 @@ LEFT_OUT = with_added(
 )
 
 WIPES = """
-SELECT count(*) FROM main.finding AS f JOIN main._met AS m ON f.resource_id = m.page AND f.life = m.life
+SELECT count(*) FROM main.finding AS f JOIN main._met AS m
+    ON f.resource_id = m.clear_page AND f.life = m.clear_life
 WHERE f.finding = $verdict AND f.code = 'TR104' AND m.kind = 'wiped' AND m.clear_seq = f.seq"""
 
 # Before the host writes pages, or has others touch them, it waits for the streams that it should have.

@@ -43,6 +43,15 @@ JOIN (VALUES {launches}) AS a (launch, "row")
 WHERE f.class IN ('order', 'lifetime', 'mapping', 'content') AND f.seq <= m.seq
     AND (f.launch <> m.launch OR x."row" <> m."row")"""
 
+# Clears whose zeros what failed reads, wherever copies took them.
+WIPED = """
+SELECT DISTINCT f.finding
+FROM finding f JOIN _met w ON w.clear_seq = f.seq AND w.clear_page = f.resource_id AND w.clear_life = f.life
+JOIN access m ON m.page = w.page AND m.life = w.life AND m.seq >= w.seq
+JOIN (VALUES {launches}) AS a (launch, "row")
+    ON m.launch = a.launch AND (a."row" < 0 OR m."row" IS NULL OR m."row" = a."row")
+WHERE f.code = 'TR104' AND w.kind = 'wiped'"""
+
 # The lives that pages had when rules about them were broken.
 THEN = """
 SELECT f.finding, max(p.life) AS life FROM finding f
@@ -85,6 +94,8 @@ class Ties:
         if row["class"] == "resource":
             return Tie.NONE
         if self._shares_place(row) or self._shares_request(row) or self._failure.is_of_host(row):
+            return Tie.SHARED
+        if row["code"] == "TR104" and row["finding"] in self._wiped:
             return Tie.SHARED
         return Tie.STORED if row["finding"] in self._stored else Tie.NONE
 
@@ -150,6 +161,10 @@ class Ties:
     @cached_property
     def _stored(self) -> set[int]:
         return {row["finding"] for row in self._with_launches(STORED)}
+
+    @cached_property
+    def _wiped(self) -> set[int]:
+        return {row["finding"] for row in self._with_launches(WIPED)}
 
     @cached_property
     def _then(self) -> dict[int, int]:

@@ -22,7 +22,9 @@ class Byte(NamedTuple):
     wrong: str | None = None
     """What was wrong with it when it was copied here."""
     wiped: int | None = None
-    """Whose it was before a clear of this life; 0 when nobody knows."""
+    """Whose it was before a clear of the life, here or where it was copied from; 0 when nobody knows."""
+    clear: tuple[int, int, int, int] | None = None
+    """That clear, with the page, life and position that it cleared."""
 
 
 NOBODY = Byte(-1, None, wrong="unwritten")
@@ -38,6 +40,8 @@ class ByteOracle:
         self.rows: dict[tuple[int, int], tuple[int, int]] = {}
         self.reserved: set[int] = set()
         self.met: Met = {}
+        self.clears: dict[tuple[int, int], dict[int, tuple[int, int, int, int] | None]] = {}
+        """By page and life the clears that wiped what the first launch meets that meets such, by position."""
         restores = [event for event in history.events if event["kind"] == "snapshot_restore"]
         self.restores = {event["launch"] for event in restores}
         for event in history.events:
@@ -54,7 +58,7 @@ class ByteOracle:
             target = event.get("target") or [[page, 0, 0, self.size] for page in range(event["pages"])]
             for page, life, first, end in target:
                 for at in range(first, end):
-                    self.pages[page][at] = self._cleared(self.pages[page][at], life, seq)
+                    self.pages[page][at] = self._cleared(self.pages[page][at], (seq, page, life, at))
         elif kind == "copy":
             for source, target in zip(event["source"], event["target"], strict=True):
                 taken = self._taken(source[0], source[1], source[2], source[3])
@@ -71,18 +75,21 @@ class ByteOracle:
         elif kind == "launch":
             self._launch(event)
 
-    def _cleared(self, byte: Byte, life: int, seq: int) -> Byte:
+    def _cleared(self, byte: Byte, clear: tuple[int, int, int, int]) -> Byte:
         """Zeros, over what this life had put there unless that was zeros, or wrong, too."""
+        seq, _, life, _ = clear
         own = life > 0 and byte.life == life
         if own and byte.wiped is not None:
-            return Byte(life, seq, zero=True, wiped=byte.wiped)
+            return Byte(life, seq, zero=True, wiped=byte.wiped, clear=byte.clear)
         if own and not byte.zero and byte.wrong in (None, "unknown"):
-            return Byte(life, seq, zero=True, wiped=byte.origin or 0)
+            return Byte(life, seq, zero=True, wiped=byte.origin or 0, clear=clear)
         return Byte(life, seq, zero=True)
 
     def _taken(self, page: int, life: int, first: int, end: int) -> list[Byte]:
+        """A copy of zeros over something has lost the same, to whoever means the life that lost it."""
         return [
-            byte._replace(wrong=self._wrong(byte, life), wiped=None) for byte in self.pages[page][first:end]
+            byte._replace(wrong=self._wrong(byte, life), wiped=byte.wiped if byte.life == life else None)
+            for byte in self.pages[page][first:end]
         ]
 
     def _wrong(self, byte: Byte, life: int) -> str | None:
@@ -125,6 +132,9 @@ class ByteOracle:
                 elif kind != "wiped" and self._wrong(byte, life) == kind:
                     found[at] = byte.origin
             self._meet(kind, seq, page, life, found)
+            if kind == "wiped" and found and self.met[kind, page, life][0] == seq:
+                known = self.clears.setdefault((page, life), {})
+                known.update({at: self.pages[page][at].clear for at in found})
 
     def _read_as(self, meant: str, seq: int, page: int, life: int, covered: range) -> None:
         """The life's own bytes are what they are read for."""

@@ -84,7 +84,9 @@ class Anything:
         elif what == "copy":
             target, target_life = self.page()
             if target != page:
-                history.copy(COMPUTE, [[page, life, first, end]], [[target, target_life, first, end]])
+                start = draw.choice([first, first, draw.randint(0, SIZE - (end - first))])
+                extent = [target, target_life, start, start + end - first]
+                history.copy(COMPUTE, [[page, life, first, end]], [extent])
         elif what == "clear":
             history.clear(COMPUTE, [[page, life, first, end]])
         else:
@@ -116,12 +118,12 @@ def anything(seed: int) -> History:
 def test_what_launches_meet_is_what_the_oracle_says(tmp_path: Path, seed: int) -> None:
     """The same lives, each at the same launch; and the run that is told is wrong as it says."""
     history = anything(seed)
-    expected = ByteOracle(history).met
-    rows = (
-        history.read(tmp_path)
-        .connection.execute('SELECT kind, page, life, seq, first, "end", origin_seq, origins FROM _blemish')
-        .fetchall()
-    )
+    oracle = ByteOracle(history)
+    expected = oracle.met
+    connection = history.read(tmp_path).connection
+    rows = connection.execute(
+        'SELECT kind, page, life, seq, first, "end", origin_seq, origins FROM _blemish'
+    ).fetchall()
     found = {
         (kind, page, life): (seq, first, end, origin, origins)
         for kind, page, life, seq, first, end, origin, origins in rows
@@ -132,6 +134,13 @@ def test_what_launches_meet_is_what_the_oracle_says(tmp_path: Path, seed: int) -
         assert set(range(first, end)) <= set(positions)
         assert max((positions[at] or 0 for at in range(first, end)), default=0) == (origin or 0)
         assert origins == len({positions[at] for at in range(first, end)} - {None, 0})
+    wiped = connection.execute(
+        'SELECT page, life, first, "end", clear_seq, clear_page, clear_life, clear_first FROM _blemish '
+        "WHERE kind = 'wiped'"
+    ).fetchall()
+    for page, life, first, end, *clear in wiped:
+        told = {at: (*clear[:3], clear[3] + at - first) for at in range(first, end)}
+        assert told == {at: oracle.clears[page, life][at] for at in told}
 
 
 def test_the_histories_meet_everything() -> None:
@@ -139,3 +148,12 @@ def test_the_histories_meet_everything() -> None:
     kinds = [{kind for kind, _, _ in ByteOracle(anything(seed)).met} for seed in range(40)]
     assert {"stale", "mixed", "unwritten", "wiped"} == set().union(*kinds)
     assert any("unwritten" not in found for found in kinds)
+    carried = [
+        (page, life) != clear[1:3]
+        for seed in range(40)
+        for (page, life), clears in ByteOracle(anything(seed)).clears.items()
+        for clear in clears.values()
+        if clear
+    ]
+    assert True in carried
+    assert False in carried

@@ -20,6 +20,26 @@ WITH
         SELECT c.page, c.seq, c.stream, c.ordinal, c.life, min(t.life) AS next
         FROM ahead AS c JOIN touched AS t ON t.page = c.page AND t.life > c.life GROUP BY ALL
     ),
+    -- Zeros of a clear that somebody met in the page itself, or wherever copies took them.
+    met AS (
+        SELECT m.*, m.clear_first + m.end - m.first AS clear_end, coalesce(m.via_seq, m.origin_seq) AS early_seq
+        FROM _met AS m
+        WHERE m.kind = 'wiped' AND coalesce(m.via_seq, m.origin_seq) IS NOT NULL
+            -- What a rejected draft left is worth nothing to whom no row leads there.
+            AND NOT (m.row IS NULL AND EXISTS (
+                FROM _told_rest AS v
+                JOIN _touch AS t ON v.row = t.row AND t.mode = 'write'
+                JOIN _tenancy AS n ON t.row = n.row AND t.generation = n.generation AND v.request = n.request
+                CROSS JOIN _window AS w
+                WHERE v.kind = 'verify' AND v.seq > m.origin_seq AND v.seq < m.clear_seq
+                    AND t.page = m.origin_page AND t.life = m.origin_life
+                    AND m.origin_seq BETWEEN t.first_seq AND t.last_seq
+                    AND v.frontier <= t.index * w.page_size + m.clear_first
+            ))
+        QUALIFY row_number() OVER (
+            PARTITION BY m.clear_page, m.clear_life, m.clear_seq ORDER BY m.observed DESC, m.seq, m.page, m.life
+        ) = 1
+    ),
     broken AS (
         -- The life before may still be touched.
         SELECT
@@ -55,21 +75,11 @@ WITH
         UNION ALL
         -- The clear is ordered, but behind what it wipes.
         SELECT
-            CASE WHEN x.reaches THEN 'reaches' ELSE 'wiped' END, m.page, m.life, m.first, m.end, m.clear_seq,
-            m.clear_seq, coalesce(m.via_seq, m.origin_seq), m.life, NULL, m.row, m.generation
-        FROM _met AS m
-        LEFT JOIN _wiping AS x ON m.page = x.page AND m.life = x.life AND m.clear_seq = x.clear_seq
-        WHERE m.kind = 'wiped' AND coalesce(m.via_seq, m.origin_seq) IS NOT NULL
-            -- What a rejected draft left is worth nothing to whom no row leads there.
-            AND NOT (m.row IS NULL AND EXISTS (
-                FROM _told_rest AS v
-                JOIN _touch AS t ON v.row = t.row AND t.mode = 'write'
-                JOIN _tenancy AS n ON t.row = n.row AND t.generation = n.generation AND v.request = n.request
-                CROSS JOIN _window AS w
-                WHERE v.kind = 'verify' AND v.seq > m.origin_seq AND v.seq < m.clear_seq
-                    AND t.page = m.page AND t.life = m.life AND m.origin_seq BETWEEN t.first_seq AND t.last_seq
-                    AND v.frontier <= t.index * w.page_size + m.first
-            ))
+            CASE WHEN x.reaches THEN 'reaches' ELSE 'wiped' END, m.clear_page, m.clear_life, m.clear_first, m.clear_end,
+            m.clear_seq, m.clear_seq, m.early_seq, m.clear_life, NULL, m.row, m.generation
+        FROM met AS m
+        LEFT JOIN _wiping AS x
+            ON m.clear_page = x.page AND m.clear_life = x.life AND m.clear_seq = x.clear_seq
     ),
     first_broken AS (
         SELECT * FROM broken
@@ -108,8 +118,13 @@ SELECT
         WHEN 'late' THEN CASE b.mode WHEN 'write' THEN ', which writes them' ELSE ', which reads them' END
         WHEN 'reaches'
             THEN ', and reaches into what that put there: ' || coalesce(m.reader, 'a launch') || ' takes '
-                || _positions(b.first, b.end) || ' for valid and reads zeros'
+                || _positions(m.first, m.end) || ' for valid and reads zeros'
         ELSE ', which put them there: ' || coalesce(m.reader, 'a launch') || ' reads zeros in their place'
+    END
+    || CASE
+        WHEN b.reason NOT IN ('wiped', 'reaches') OR (m.page, m.life) = (b.page, b.life) THEN ''
+        ELSE ', in page ' || m.page || '.' || m.life
+            || coalesce(', to which ' || _launch_named(z.launch, z.kernel, zn.name) || ' brought them', '')
     END AS sentence,
     'page' AS resource_kind,
     b.page AS resource_id,
@@ -127,8 +142,12 @@ JOIN _act AS late ON b.late_seq = late.seq
 JOIN _act AS early ON b.early_seq = early.seq
 JOIN _stream AS late_name ON late.stream = late_name.stream
 JOIN _stream AS early_name ON early.stream = early_name.stream
-LEFT JOIN _met AS m
-    ON b.reason IN ('wiped', 'reaches') AND m.kind = 'wiped' AND m.page = b.page AND m.life = b.life
+-- Who met what a clear wiped by the order of the calls tells that it did, where nothing orders it.
+LEFT JOIN met AS m
+    ON b.reason IN ('wiped', 'reaches', 'late') AND m.clear_page = b.page AND m.clear_life = b.life
+    AND m.clear_seq = b.seq
+LEFT JOIN _act AS z ON m.zeros_seq = z.seq
+LEFT JOIN _stream AS zn ON z.stream = zn.stream
 LEFT JOIN _wiping AS x ON b.reason = 'reaches' AND x.page = b.page AND x.life = b.life AND x.clear_seq = b.seq
 LEFT JOIN _tenancy AS t ON b.row = t.row AND b.generation = t.generation
 CROSS JOIN _window AS w

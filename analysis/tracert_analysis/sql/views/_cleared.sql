@@ -39,8 +39,12 @@ SELECT m.page, m.life, m.clear_seq, m.early_seq, x.first, x.end, m.first, m.end,
         FROM byte_write AS b
         WHERE b.seq = m.early_seq AND b.page = m.page AND b.life = m.life AND (b.first < x.first OR b.end > x.end)
     )
-FROM (SELECT *, coalesce(via_seq, origin_seq) AS early_seq FROM _met WHERE kind = 'wiped') AS m
+FROM (
+    SELECT clear_page AS page, clear_life AS life, clear_seq, coalesce(via_seq, origin_seq) AS early_seq,
+        clear_first AS first, clear_first + "end" - first AS "end"
+    FROM _met WHERE kind = 'wiped'
+) AS m
 JOIN _extent AS x
     ON x.source = 'clear' AND x.seq = m.clear_seq AND x.page = m.page AND x.life = m.life
     AND x.first <= m.first AND m.end <= x.end
-QUALIFY row_number() OVER (PARTITION BY m.page, m.life ORDER BY x.first, x.end) = 1;
+QUALIFY row_number() OVER (PARTITION BY m.page, m.life ORDER BY m.clear_seq, x.first, x.end, m.first, m.end) = 1;

@@ -5,8 +5,8 @@
 CREATE TABLE _met (
     kind VARCHAR, page UINTEGER, life UINTEGER, first UBIGINT, "end" UBIGINT, seq UBIGINT, origin_seq UBIGINT,
     origin_page UINTEGER, origin_life UINTEGER, origin_class VARCHAR, via_seq UBIGINT, clear_seq UBIGINT,
-    origins UBIGINT, launch UBIGINT, stream USMALLINT, step UBIGINT, row USMALLINT, generation UINTEGER,
-    request UBIGINT,
+    clear_page UINTEGER, clear_life UINTEGER, clear_first UBIGINT, zeros_seq UBIGINT, origins UBIGINT,
+    launch UBIGINT, stream USMALLINT, step UBIGINT, row USMALLINT, generation UINTEGER, request UBIGINT,
     reader VARCHAR, place VARCHAR, meant BOOLEAN, start UBIGINT, skip_first UBIGINT, skip_end UBIGINT,
     before_seq UBIGINT, before VARCHAR, observed BOOLEAN
 );
@@ -15,7 +15,8 @@ INSERT INTO _met
 WITH
     marked AS (
         SELECT kind, page, life, first, "end", seq, origin_seq, origin_page, origin_life, origin_class, via_seq,
-            clear_seq, origins, row, generation, skip_first, skip_end, before_seq
+            clear_seq, clear_page, clear_life, clear_first, zeros_seq, origins, row, generation, skip_first, skip_end,
+            before_seq
         FROM _uncomputed AS b, _window AS w
         -- Where events are missing, what put something there may be among them; and what was put there before the
         -- history is wrong where the life began in it.
@@ -24,7 +25,7 @@ WITH
             ))
         UNION ALL
         SELECT kind, page, life, first, "end", seq, origin_seq, origin_page, origin_life, origin_class, via_seq,
-            clear_seq, origins, NULL, NULL, NULL, NULL, NULL
+            clear_seq, clear_page, clear_life, clear_first, zeros_seq, origins, NULL, NULL, NULL, NULL, NULL
         FROM _blemish AS b
         WHERE NOT EXISTS (
             FROM _uncomputed AS u
@@ -42,7 +43,8 @@ WITH
     ),
     reader AS (
         SELECT b.kind, b.page, b.life, b.first, b.end, b.seq, b.origin_seq, b.origin_page, b.origin_life,
-            b.origin_class, b.via_seq, b.clear_seq, b.origins, l.launch, l.on_stream AS stream, l.step, t.row,
+            b.origin_class, b.via_seq, b.clear_seq, b.clear_page, b.clear_life, b.clear_first, b.zeros_seq, b.origins,
+            l.launch, l.on_stream AS stream, l.step, t.row,
             t.generation, n.request,
             _launch_named(l.launch, l.kernel, s.name) AS reader,
             CASE
