@@ -69,10 +69,126 @@ def sends_a_finished_requests_page_piece_by_piece(engine: Engine) -> None:
     _steps(engine, other, 7, 8)
 
 
+def _plan(engine: Engine, pages: list[Page], end: int) -> int:
+    """Positions 0..end of the first page are to be copied to the second, and both are pinned."""
+    number = engine.new("transfer")
+    engine.hold(pages, f"transfer:{number}", "read")
+    source, target = ([extent(page, end)] for page in pages)
+    engine.event("copy_plan", transaction=number, source=source, target=target)
+    return number
+
+
+def _planned(engine: Engine, length: int = 2) -> tuple[int, list[Page], list[Page], tuple[Request, Request]]:
+    """So many computed positions of a request are to be copied to another's page."""
+    owner, tail = engine.prefill(length)
+    request = engine.request()
+    own = engine.pages(1, request.holder)
+    return _plan(engine, tail + own, length), tail, own, (owner, request)
+
+
+def _done(engine: Engine, number: int, pages: list[Page]) -> None:
+    engine.event("copy_done", transaction=number)
+    engine.drop(pages, f"transfer:{number}", "read")
+
+
+def _goes_on(engine: Engine, request: Request, pages: list[Page], start: int) -> None:
+    engine.seat(request, pages)
+    engine.run(request, start, start + 1)
+
+
+def copies_as_planned_by_the_host_itself(engine: Engine) -> None:
+    """An engine on a CPU: what the host writes does not say where it comes from."""
+    number, tail, own, (_, request) = _planned(engine)
+    engine.sync()
+    engine.host_write([extent(own[0], 2)])
+    _done(engine, number, tail + own)
+    _goes_on(engine, request, own, 2)
+
+
+def copies_as_planned_through_a_staging_page(engine: Engine) -> None:
+    """In two hops, to other positions of the staging page, which a piece of each comes by."""
+    number, tail, own, (_, request) = _planned(engine)
+    staging = engine.pages(1, f"transfer:{number}")
+    engine.copy(COMPUTE, [extent(tail[0], 2)], [extent(staging[0], 3, 1)])
+    for at in (1, 2):
+        engine.copy(COMPUTE, [extent(staging[0], at + 1, at)], [extent(own[0], at, at - 1)])
+    engine.sync(COMPUTE)
+    _done(engine, number, tail + own)
+    engine.give_back(staging, f"transfer:{number}")
+    _goes_on(engine, request, own, 2)
+
+
+def copies_as_planned_through_the_host_tier(engine: Engine) -> None:
+    """Offloaded to a slot, and loaded from there to the other page."""
+    number, tail, own, (_, request) = _planned(engine, 4)
+    slot = engine.new("slot")
+    engine.moved("offload", COMPUTE, [(slot, *tail[0])])
+    engine.moved("load", COMPUTE, [(slot, *own[0])])
+    engine.sync(COMPUTE)
+    _done(engine, number, tail + own)
+    grown = engine.pages(1, request.holder)
+    _goes_on(engine, request, own + grown, 4)
+
+
+def brings_what_was_planned_through_memory_of_the_host(engine: Engine) -> None:
+    """The host writes a staging page, which is copied on: from where it had that is not told."""
+    number, tail, own, (_, request) = _planned(engine)
+    staging = engine.pages(1, f"transfer:{number}")
+    engine.sync()
+    engine.host_write([extent(staging[0], 2)])
+    engine.copied(staging[0], own[0], 2)
+    engine.sync(COMPUTE)
+    _done(engine, number, tail + own)
+    engine.give_back(staging, f"transfer:{number}")
+    _goes_on(engine, request, own, 2)
+
+
+def plans_a_copy_before_its_last_position_is_computed(engine: Engine) -> None:
+    """With the step that computes it, and computes it again; the copy comes behind on the same stream."""
+    owner, tail = engine.prefill(2)
+    request = engine.request()
+    own = engine.pages(1, request.holder)
+    number = _plan(engine, tail + own, 3)
+    engine.run(owner, 2, 3)
+    engine.run(owner, 2, 3)
+    engine.copied(tail[0], own[0], 3)
+    engine.sync(COMPUTE)
+    _done(engine, number, tail + own)
+    _goes_on(engine, request, own, 3)
+
+
+def frees_a_source_once_the_copy_has_passed(engine: Engine) -> None:
+    """Dropped at once, never retired: it is on the free list only when the host knows of the copy."""
+    owner, tail = engine.prefill(3)
+    request = engine.request()
+    own = engine.pages(1, request.holder)
+    number = engine.new("transfer")
+    engine.event("copy_plan", transaction=number, source=[extent(tail[0], 2)], target=[extent(own[0], 2)])
+    engine.order(COMPUTE, TRANSFER)
+    engine.copied(tail[0], own[0], 2, stream=TRANSFER)
+    behind = engine.record(TRANSFER)
+    engine.unseat(owner)
+    engine.drop(tail, owner.holder)
+    engine.passed(behind)
+    engine.event("copy_done", transaction=number)
+    engine.free(tail)
+    other = engine.request()
+    again = engine.alloc([tail[0][0]], other.holder)
+    engine.seat(other, again)
+    engine.run(other, 0, 2)
+    _goes_on(engine, request, own, 2)
+
+
 MOVES: list[Act] = [
     gives_a_finished_requests_page_to_the_network,
     offloads_a_finished_requests_page,
     sends_a_finished_requests_page_piece_by_piece,
+    copies_as_planned_by_the_host_itself,
+    copies_as_planned_through_a_staging_page,
+    copies_as_planned_through_the_host_tier,
+    brings_what_was_planned_through_memory_of_the_host,
+    plans_a_copy_before_its_last_position_is_computed,
+    frees_a_source_once_the_copy_has_passed,
 ]
 
 

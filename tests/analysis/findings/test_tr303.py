@@ -355,3 +355,111 @@ def test_a_plan_that_is_given_up_is_sound(history: History, told: Read) -> None:
     tail.evict()
     granted_again(history)
     assert [] == told(history)
+
+
+def test_what_stands_there_as_a_copy_is_planned_must_not_change_before_it(
+    history: History, told: Read
+) -> None:
+    """In order before the copy: positions that are appended are copied as they are meant, others torn."""
+    tail = Tail(history)
+    history.forward(COMPUTE, writes=[[5, 1, 2, 4]])
+    history.order(COMPUTE, TRANSFER)
+    copy = tail.copy()
+    (finding,) = told(history)
+    assert copy.launch == finding["other_launch"]
+    assert (
+        "launch 3 (forward) on compute writes page 5.1 over what transaction 7 had planned to copy to page "
+        "6.1, before launch 4 (copy_pages) on transfer copies it"
+    ) == finding["sentence"]
+
+
+STOPPED_SHORT = {
+    # What is brought of three positions, and how many of them.
+    "from another page": 0,
+    "by a staging page that has another's": 1,
+    "by a staging page, in part": 2,
+    "by the host, in part": 1,
+    "from the host tier, of another page": 0,
+    "twice": 2,
+    "and cleared": 2,
+}
+
+
+def test_a_copy_by_other_ways_that_stops_short(history: History, told: Read) -> None:
+    """Each way is followed to where the bytes come from."""
+    other = history.alloc([30], "request:9")
+    staging = history.alloc([31], "reserved:1")
+    history.forward(COMPUTE, writes=[[*other[0], 0, 4]])
+    expected = []
+    for place, (what, brought) in enumerate(STOPPED_SHORT.items()):
+        tail = Tail(history, page := 5 + 2 * place)
+        source, target, way = [page, 1], [page + 1, 1], [*staging[0]]
+        if what == "from another page":
+            history.copy(TRANSFER, [[*other[0], 0, 3]], [[*target, 0, 3]])
+        elif what == "by a staging page that has another's":
+            history.copy(TRANSFER, [[*source, 0, 1]], [[*way, 0, 1]])
+            history.copy(TRANSFER, [[*other[0], 1, 3]], [[*way, 1, 3]])
+            history.copy(TRANSFER, [[*way, 0, 3]], [[*target, 0, 3]])
+        elif what == "by a staging page, in part":
+            history.copy(TRANSFER, [[*source, 0, 3]], [[*way, 1, 4]])
+            history.copy(TRANSFER, [[*way, 1, 3]], [[*target, 0, 2]])
+        elif what == "by the host, in part":
+            history.sync()
+            history.host_write([[*target, 2, 3]])
+        elif what == "from the host tier, of another page":
+            history.moved("offload", TRANSFER, [(0, *other[0])])
+            history.moved("load", TRANSFER, [(0, page + 1, 1)])
+        else:
+            tail.copy(end=2)
+            if what == "twice":
+                tail.copy(end=2)
+            else:
+                history.clear(TRANSFER, [[*target, 2, 3]])
+        history.sync()
+        expected.append(
+            (
+                tail.done(),
+                page + 1,
+                f"the copy of transaction {tail.number} to page {page + 1}.1 is called done with {brought} "
+                "of 3 positions copied",
+            )
+        )
+    found = [
+        (one["seq"], one["resource_id"], one["sentence"]) for one in told(history) if one["code"] == "TR303"
+    ]
+    assert expected == found
+
+
+def test_a_source_is_as_torn_where_the_copy_goes_by_a_staging_page(history: History, told: Read) -> None:
+    """What counts is the first hop, which reads it: let go before the host knows of that."""
+    staging = history.alloc([31], "reserved:1")
+    torn = []
+    for place, waits in enumerate((True, False)):
+        tail = Tail(history, page := 5 + 2 * place)
+        copy = history.copy(TRANSFER, [[page, 1, 0, 3]], [[*staging[0], 0, 3]])
+        if waits:
+            tail.learn()
+        history.copy(TRANSFER, [[*staging[0], 0, 3]], [[page + 1, 1, 0, 3]])
+        tail.unpin()
+        dropped = tail.evict()
+        granted_again(history, page)
+        tail.learn()
+        if not waits:
+            torn.append((dropped, copy.launch, page))
+    found = [one for one in told(history) if one["code"] == "TR303"]
+    assert torn == [(one["seq"], one["launch"], one["resource_id"]) for one in found]
+
+
+def test_a_release_before_the_copy_says_what_came_before_it(history: History, told: Read) -> None:
+    """Granted, and written in order before the copy: nothing is left that a fence could guard."""
+    tail = Tail(history)
+    tail.unpin()
+    tail.evict()
+    granted_again(history)
+    history.order(COMPUTE, TRANSFER)
+    tail.copy()
+    assert (
+        "nobody holds page 5.1 any more, while launch 4 (copy_pages) on transfer of transaction 7 is still "
+        "to copy it to page 6.1; it is granted again as page 5.2 to request:3, and launch 3 (forward) on "
+        "compute writes it before the copy"
+    ) in [one["sentence"] for one in told(history)]

@@ -1,5 +1,5 @@
 -- A copied page is as complete as its plan, from a source that was stable until the copy executed.
-WITH
+WITH RECURSIVE
     planned AS (
         SELECT e.seq, e.transaction, unnest(e.source) AS s, unnest(e.target) AS t
         FROM _told_rest AS e, _window AS w
@@ -12,36 +12,82 @@ WITH
         ASOF LEFT JOIN (SELECT seq, transaction FROM _told_rest WHERE kind = 'copy_done') AS d
             ON p.transaction = d.transaction AND p.seq < d.seq
     ),
+    -- `read_seq` read at `source_page` what `seq` put here: that is the same act, but for a page of the host tier.
     brought AS (
-        SELECT seq, page, life, first, "end", source_page, source_life, source_first FROM byte_write
-        WHERE class = 'copy'
+        SELECT seq, page, life, first, "end", source_page, source_life, source_first, source_seq AS read_seq
+        FROM byte_write WHERE class IN ('copy', 'host')
         UNION ALL
         -- A kernel of its own may copy, too.
-        SELECT x.seq, x.page, x.life, x.first::BIGINT, x.end::BIGINT, y.page, y.life, y.first::BIGINT
+        SELECT x.seq, x.page, x.life, x.first::BIGINT, x.end::BIGINT, y.page, y.life, y.first::BIGINT, x.seq
         FROM _extent AS x JOIN _extent AS y ON x.seq = y.seq AND x.end - x.first = y.end - y.first
         WHERE x.source = 'extent' AND y.source = 'extent' AND x.mode = 'write' AND y.mode = 'read'
     ),
-    -- The copies that carry a plan out, piece by piece: `first` up to `end` are positions of the source.
-    pieces AS (
-        SELECT p.seq AS plan_seq, p.page, p.life, p.to_page, p.to_life, b.seq,
-            coalesce(l.stream, o.stream) AS stream, coalesce(l.ordinal, o.ordinal) AS ordinal,
-            coalesce(l.learnt_seq, o.done_seq) AS learnt_seq,
-            greatest(b.first, p.to_first) - p.to_first + p.first AS first,
-            least(b.end, p.to_end) - p.to_first + p.first AS "end"
-        FROM plans AS p
+    -- Back from the target, copy by copy, to where its bytes come from: `first` up to `end` are positions of the page
+    -- `at_page`, and `shift` behind those of the target that they are for. A copy may go by way of other pages.
+    way AS (
+        SELECT seq AS plan_seq, page, life, to_page, to_life, to_page AS at_page, to_life AS at_life,
+            to_first AS first, to_end AS "end", 0::BIGINT AS shift, done_seq AS before_seq, 0 AS hops
+        FROM plans
+        UNION ALL
+        SELECT w.plan_seq, w.page, w.life, w.to_page, w.to_life, b.source_page, b.source_life,
+            greatest(w.first, b.first) - b.first + b.source_first, least(w.end, b.end) - b.first + b.source_first,
+            w.shift + b.source_first - b.first, b.read_seq, w.hops + 1
+        FROM way AS w
         JOIN brought AS b
-            ON b.page = p.to_page AND b.life = p.to_life AND b.seq > p.seq AND coalesce(b.seq < p.done_seq, true)
-            AND b.source_page = p.page AND b.source_life = p.life
-            AND b.source_first + p.to_first = p.first + b.first AND b.first < p.to_end AND p.to_first < b.end
-        LEFT JOIN launch AS l ON b.seq = l.seq
-        LEFT JOIN _outside AS o ON b.seq = o.seq
+            ON b.page = w.at_page AND b.life = w.at_life AND b.seq > w.plan_seq AND coalesce(b.seq < w.before_seq, true)
+            AND b.first < w.end AND w.first < b.end
+        WHERE w.hops < 4 AND (w.hops = 0 OR w.at_page <> w.page OR w.at_life <> w.life)
+    ),
+    -- The acts that read what the plan names, piece by piece: `first` up to `end` are positions of the source.
+    pieces AS (
+        SELECT p.seq AS plan_seq, p.page, p.life, p.to_page, p.to_life, w.before_seq AS seq,
+            coalesce(l.stream, o.stream) AS stream, coalesce(l.ordinal, o.ordinal) AS ordinal,
+            coalesce(l.learnt_seq, o.done_seq) AS learnt_seq, coalesce(l.clock, a.clock) AS clock, w.first, w.end
+        FROM plans AS p
+        JOIN way AS w
+            ON w.plan_seq = p.seq AND w.page = p.page AND w.life = p.life AND w.to_page = p.to_page
+            AND w.to_life = p.to_life AND w.at_page = p.page AND w.at_life = p.life AND w.hops > 0
+            AND w.shift = p.first - p.to_first
+        LEFT JOIN launch AS l ON w.before_seq = l.seq
+        LEFT JOIN _outside AS o ON w.before_seq = o.seq
+        LEFT JOIN _outside_act AS a ON w.before_seq = a.seq
         WHERE l.seq IS NOT NULL OR o.seq IS NOT NULL
+    ),
+    -- Plans that were called done, and of which no one act copied all.
+    lacking AS (
+        SELECT p.* FROM plans AS p
+        WHERE p.done_seq IS NOT NULL AND NOT EXISTS (
+            FROM pieces AS c
+            WHERE c.plan_seq = p.seq AND c.page = p.page AND c.life = p.life AND c.to_page = p.to_page
+                AND c.to_life = p.to_life AND c.first <= p.first AND c.end >= p.end
+        )
+    ),
+    -- Positions of their targets that were brought. What was written there otherwise, or to a page on the way, or came
+    -- from a slot that was filled before the history, may be what was planned: whose bytes it is, nobody tells.
+    arrived AS (
+        SELECT c.plan_seq, c.page, c.life, c.to_page, c.to_life, c.seq AS copy_seq,
+            unnest(range(c.first, c.end)) - p.first + p.to_first AS position
+        FROM lacking AS p
+        JOIN pieces AS c
+            ON c.plan_seq = p.seq AND c.page = p.page AND c.life = p.life AND c.to_page = p.to_page
+            AND c.to_life = p.to_life
+        UNION ALL
+        SELECT w.plan_seq, w.page, w.life, w.to_page, w.to_life, NULL,
+            unnest(range(greatest(w.first, b.first), least(w.end, b.end))) - w.shift
+        FROM lacking AS p
+        JOIN way AS w
+            ON w.plan_seq = p.seq AND w.page = p.page AND w.life = p.life AND w.to_page = p.to_page
+            AND w.to_life = p.to_life AND (w.hops = 0 OR w.at_page <> w.page OR w.at_life <> w.life)
+        JOIN byte_write AS b
+            ON b.page = w.at_page AND b.life = w.at_life AND b.seq > p.seq AND coalesce(b.seq < w.before_seq, true)
+            AND b.first < w.end AND w.first < b.end
+        WHERE b.class IN ('kv', 'rows') OR b.class = 'host' AND b.source_seq IS NULL
     ),
     -- The lives of the source in which somebody may write before the copy has read: its own, and each later one whose
     -- first writer on some stream does not come behind the copy: where that one does, so do all later ones of the
     -- stream, and so does what the host launches once it knows that the copy has executed.
     lives AS (
-        SELECT c.*, c.life AS writer_life, NULL AS unheld_seq FROM pieces AS c
+        SELECT c.*, c.life AS writer_life, NULL::UBIGINT AS unheld_seq FROM pieces AS c
         UNION
         SELECT c.*, s.life, v.unheld_seq
         FROM pieces AS c
@@ -55,32 +101,40 @@ WITH
     -- only where that is in order, by the streams or by what they have learnt, let go at once. So a release is told
     -- where somebody gets the page out of order, and by nothing else that comes after it.
     torn AS (
-        SELECT c.*, b.seq AS write_seq
+        SELECT c.*, b.seq AS write_seq,
+            b.seq < c.seq AND (l.stream = c.stream OR l.ordinal <= c.clock[l.stream + 1]) AS "before"
         FROM lives AS c
         JOIN byte_write AS b
             ON b.page = c.page AND b.life = c.writer_life AND b.seq > coalesce(c.unheld_seq, c.plan_seq)
             AND b.first < c.end AND c.first < b.end
         JOIN _act AS l ON b.seq = l.seq
-        WHERE b.seq < c.seq OR l.stream <> c.stream AND l.clock[c.stream + 1] < c.ordinal
+        WHERE (b.seq < c.seq OR l.stream <> c.stream AND l.clock[c.stream + 1] < c.ordinal) AND (
+            -- What comes in order before the copy, and in the source's own life, is to be copied: a copy may be planned
+            -- with the step that computes what it copies. But for what stands there already as it is planned.
+            c.unheld_seq IS NOT NULL OR NOT "before" OR EXISTS (
+                FROM byte_write AS o
+                WHERE o.page = c.page AND o.life = c.life AND o.seq < c.plan_seq AND o.class <> 'zero'
+                    AND o.first < least(b.end, c.end) AND greatest(b.first, c.first) < o.end
+            )
+        )
     ),
     broken AS (
         SELECT
             CASE WHEN c.unheld_seq IS NULL THEN 'written' ELSE 'released' END AS reason, p.*,
-            coalesce(c.unheld_seq, c.write_seq) AS at_seq, c.seq AS copy_seq, NULL AS positions,
-            c.write_seq, c.writer_life
+            coalesce(c.unheld_seq, c.write_seq) AS at_seq, c.seq AS copy_seq, NULL::BIGINT AS positions,
+            c.write_seq, c.writer_life, c.before
         FROM plans AS p
         JOIN torn AS c
             ON c.plan_seq = p.seq AND c.page = p.page AND c.life = p.life AND c.to_page = p.to_page
             AND c.to_life = p.to_life
         UNION ALL
-        SELECT
-            'partial', p.*, p.done_seq, max(c.seq), coalesce(sum(c.end - c.first), 0), NULL, NULL
-        FROM plans AS p
-        LEFT JOIN pieces AS c
+        SELECT 'partial', p.*, p.done_seq, max(c.copy_seq), count(DISTINCT c.position), NULL::UBIGINT, NULL::BIGINT,
+            NULL::BOOLEAN
+        FROM lacking AS p
+        LEFT JOIN arrived AS c
             ON c.plan_seq = p.seq AND c.page = p.page AND c.life = p.life AND c.to_page = p.to_page
             AND c.to_life = p.to_life
-        WHERE p.done_seq IS NOT NULL
-        GROUP BY ALL HAVING coalesce(sum(c.end - c.first), 0) < p.to_end - p.to_first
+        GROUP BY ALL HAVING count(DISTINCT c.position) < p.to_end - p.to_first
     ),
     first_broken AS (
         SELECT * FROM broken
@@ -97,14 +151,21 @@ SELECT
     CASE b.reason
         WHEN 'released' THEN 'nobody holds page ' || b.page || '.' || b.life || ' any more, while '
             || coalesce(_launch_named(c.launch, c.kernel, cn.name), 'a planned copy')
-            || ' of transaction ' || b.transaction || ' may still copy it to page ' || b.to_page || '.' || b.to_life
-            || ': the host has seen no fence behind the copy pass; it is granted again as page ' || b.page || '.'
-            || b.writer_life || coalesce(' to ' || g.owner, '') || ', and '
-            || _launch_named(x.launch, x.kernel, xn.name) || ' writes it, which nothing orders after the copy'
+            || ' of transaction ' || b.transaction || CASE WHEN b.before THEN ' is still to' ELSE ' may still' END
+            || ' copy it to page ' || b.to_page || '.' || b.to_life
+            || CASE WHEN b.before THEN '' ELSE ': the host has seen no fence behind the copy pass' END
+            || '; it is granted again as page ' || b.page || '.' || b.writer_life || coalesce(' to ' || g.owner, '')
+            || ', and ' || _launch_named(x.launch, x.kernel, xn.name) || ' writes it'
+            || CASE WHEN b.before THEN ' before the copy' ELSE ', which nothing orders after the copy' END
         WHEN 'written' THEN _launch_named(x.launch, x.kernel, xn.name) || ' writes page ' || b.page || '.' || b.life
-            || ', and nothing orders it after '
-            || coalesce(_launch_named(c.launch, c.kernel, cn.name), 'the copy')
-            || ' of transaction ' || b.transaction || ', which copies it to page ' || b.to_page || '.' || b.to_life
+            || CASE
+                WHEN b.before THEN ' over what transaction ' || b.transaction || ' had planned to copy to page '
+                    || b.to_page || '.' || b.to_life || ', before '
+                    || coalesce(_launch_named(c.launch, c.kernel, cn.name), 'the copy') || ' copies it'
+                ELSE ', and nothing orders it after '
+                    || coalesce(_launch_named(c.launch, c.kernel, cn.name), 'the copy') || ' of transaction ' || b.transaction || ', which copies it to page ' || b.to_page || '.'
+                    || b.to_life
+            END
         ELSE 'the copy of transaction ' || b.transaction || ' to page ' || b.to_page || '.' || b.to_life
             || ' is called done with ' || b.positions || ' of ' || (b.to_end - b.to_first) || ' positions copied'
     END AS sentence,
