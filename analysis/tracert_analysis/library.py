@@ -182,6 +182,13 @@ NEEDS: dict[str, str | tuple[str, ...] | Among] = {
     "_slot_use": ("offload", "load"),
     "_slot_race": "FROM _slot_use",
     "_misloaded": "FROM _slot_use WHERE kind = 'load'",
+    # Slots that were filled again between two pages of theirs.
+    "_refilled": """
+        SELECT 1 FROM _moved AS m JOIN page_life AS g ON m.page = g.page AND m.life = g.life
+        JOIN page_life AS s ON m.source_page = s.page AND m.source_life = s.life
+        WHERE m.slot IS NOT NULL AND g.owner <> s.owner
+            AND g.owner LIKE 'request:%' AND s.owner LIKE 'request:%'
+    """,
     "TR101": "SELECT 1 FROM _near UNION ALL SELECT 1 FROM _slot_race WHERE kind = 'load'",
     "TR102": "FROM _unordered_publish",
     "TR103": ("stage",),
@@ -286,6 +293,8 @@ NEEDS: dict[str, str | tuple[str, ...] | Among] = {
         SELECT 1 FROM _told_rest WHERE kind = 'match'
         UNION ALL
         SELECT 1 FROM _misloaded
+        UNION ALL
+        SELECT 1 FROM _refilled
         UNION ALL
         SELECT 1 FROM _foreign
     """,

@@ -21,6 +21,9 @@ WITH
         -- What came back from the host tier has other tokens than what it is cached as from then on.
         SELECT m.seq, m.request, m.node, m.source_seq, m.reason, m.page, m.life FROM _misloaded AS m
         UNION ALL
+        -- What comes back is what another request had offloaded to the same slot since.
+        SELECT z.seq, z.request, NULL, z.source_seq, 'slot', z.page, z.life FROM _refilled AS z
+        UNION ALL
         -- What a row takes for a part of its sequence is another part of one.
         SELECT f.seq, f.request, NULL, f.other_seq, 'entry', f.page, f.life FROM _foreign AS f
     ),
@@ -34,13 +37,20 @@ SELECT
     'prefix-identity' AS name,
     b.seq,
     'content' AS class,
-    _confidence(false, w.holes) AS confidence,
+    -- Two requests may have the same tokens: of these no digest tells.
+    CASE WHEN b.reason = 'slot' THEN 'suspected' ELSE _confidence(false, w.holes) END AS confidence,
     CASE
         WHEN b.reason = 'entry' THEN _launch_named(r.launch, r.kernel, rn.name) || ' reads page ' || f.page || '.'
             || f.life || ' as entry ' || f.index || ' of request ' || f.request || '; '
             || coalesce('request ' || f.other_request, 'another') || ' computed '
             || CASE WHEN f.via_seq IS NULL THEN 'it' ELSE 'what was copied there' END || ' as entry ' || f.other_index
             || ': other positions of a sequence'
+        WHEN b.reason = 'slot' THEN _launch_named(l.launch, l.kernel, s.name) || ' loads slot ' || z.slot
+            || ' of the host tier into page ' || b.page || '.' || b.life || ' of request ' || b.request
+            || ', whose page ' || z.lost_page || '.' || z.lost_life || ' had been offloaded there at event '
+            || z.lost_seq || '; since then ' || _launch_named(e.launch, e.kernel, es.name)
+            || ' has offloaded page ' || z.source_page || '.' || z.source_life || ' of request ' || z.source_request
+            || ' to it, which that request alone had, and no match gave it to request ' || b.request
         WHEN b.page IS NOT NULL THEN _launch_named(l.launch, l.kernel, s.name) || ' loads slot ' || o.slot
             || ' of the host tier into page ' || b.page || '.' || b.life || coalesce(' of request ' || b.request, '')
             || ', which is cached as prefix ' || b.node || ' from event ' || o.node_seq
@@ -71,8 +81,9 @@ LEFT JOIN _foreign AS f ON b.reason = 'entry' AND b.page = f.page AND b.life = f
 LEFT JOIN _act AS r ON f.seq = r.seq
 LEFT JOIN _stream AS rn ON r.stream = rn.stream
 LEFT JOIN _misloaded AS o ON b.page = o.page AND b.life = o.life AND b.seq = o.seq
-LEFT JOIN _act AS l ON o.seq = l.seq
+LEFT JOIN _refilled AS z ON b.reason = 'slot' AND b.page = z.page AND b.life = z.life AND b.seq = z.seq
+LEFT JOIN _act AS l ON coalesce(o.seq, z.seq) = l.seq
 LEFT JOIN _stream AS s ON l.stream = s.stream
-LEFT JOIN _act AS e ON o.source_seq = e.seq
+LEFT JOIN _act AS e ON coalesce(o.source_seq, z.source_seq) = e.seq
 LEFT JOIN _stream AS es ON e.stream = es.stream
 CROSS JOIN _window AS w

@@ -108,3 +108,91 @@ WHERE NOT EXISTS (
         OR v.page = d.source_page AND v.life = d.source_life AND v.last_seq > d.source_named_seq
         AND v.first_seq < d.source_seq
 );
+
+-- Pages that were loaded for a request from a slot to which a page of its own had been offloaded (`lost_seq`), and then
+-- a page that another request computed and nobody else ever had: what comes back is not what went. Only where no match
+-- gave the request anything since, so that it can't mean the other's, and where a launch of it reads what was loaded.
+CREATE TABLE _refilled (
+    seq UBIGINT, slot BIGINT, page UINTEGER, life UINTEGER, request UBIGINT, source_seq UBIGINT, source_page UINTEGER,
+    source_life UINTEGER, source_request UBIGINT, lost_seq UBIGINT, lost_page UINTEGER, lost_life UINTEGER
+);
+
+INSERT INTO _refilled
+WITH RECURSIVE
+    granted AS (
+        SELECT page, life, TRY_CAST(split_part(owner, ':', 2) AS UBIGINT) AS request
+        FROM page_life WHERE owner LIKE 'request:%'
+    ),
+    used AS (
+        SELECT u.seq, u.kind, u.slot, u.page, u.life, g.request
+        FROM _slot_use AS u JOIN granted AS g ON u.page = g.page AND u.life = g.life WHERE g.request IS NOT NULL
+    ),
+    loaded AS (
+        SELECT u.seq, u.slot, u.page, u.life, u.request, m.source_seq, m.source_page, m.source_life,
+            g.request AS source_request
+        FROM used AS u
+        JOIN _moved AS m ON u.seq = m.seq AND u.slot = m.slot AND u.page = m.page AND u.life = m.life
+        JOIN granted AS g ON m.source_page = g.page AND m.source_life = g.life
+        WHERE u.kind = 'load' AND g.request <> u.request
+    ),
+    -- The request's last use of the slot before it was filled by another: to load is to have back what was there.
+    lost AS (
+        SELECT l.*, u.kind AS lost_kind, u.seq AS lost_seq, u.page AS lost_page, u.life AS lost_life
+        FROM loaded AS l ASOF JOIN used AS u ON l.slot = u.slot AND l.request = u.request AND l.source_seq > u.seq
+    ),
+    taken AS (
+        FROM lost AS l WHERE l.lost_kind = 'offload' AND NOT EXISTS (
+                FROM _told_rest AS e
+                WHERE e.kind = 'match' AND e.request = l.request AND e.seq > l.lost_seq AND e.seq < l.seq
+                    AND (len(e.pages) > 0 OR e.hit_tokens > 0)
+            )
+    ),
+    -- Where the other's bytes may be from: its page, and those that were copied there, or came from the host tier.
+    origins AS (
+        SELECT DISTINCT source_seq, source_page, source_life, source_request AS request, source_page AS page,
+            source_life AS life, source_seq AS until_seq
+        FROM taken
+        UNION
+        SELECT o.source_seq, o.source_page, o.source_life, o.request, m.source_page, m.source_life, m.seq
+        FROM origins AS o JOIN _moved AS m ON o.page = m.page AND o.life = m.life AND m.seq < o.until_seq
+    ),
+    -- Not the other's alone: held by someone else, or written without a row of it.
+    shared AS (
+        SELECT o.source_seq, o.source_page, o.source_life FROM origins AS o
+        WHERE o.page IS NULL OR NOT EXISTS (
+                FROM granted AS g WHERE g.page = o.page AND g.life = o.life AND g.request = o.request
+            ) OR EXISTS (
+                FROM holding AS h
+                WHERE h.page = o.page AND h.life = o.life AND h.holder <> 'request:' || o.request
+                    AND h.holder NOT LIKE 'transfer:%'
+            ) OR EXISTS (
+                FROM _extent AS x
+                WHERE x.page = o.page AND x.life = o.life AND x.mode = 'write' AND x.source = 'extent'
+                    AND x.seq < o.until_seq
+            )
+    ),
+    computed AS (
+        SELECT o.source_seq, o.source_page, o.source_life
+        FROM origins AS o
+        JOIN _touch AS t ON o.page = t.page AND o.life = t.life AND t.mode = 'write' AND t.first_seq < o.until_seq
+        JOIN _tenancy AS n ON t.row = n.row AND t.generation = n.generation AND n.request = o.request
+    )
+SELECT l.seq, l.slot, l.page, l.life, l.request, l.source_seq, l.source_page, l.source_life, l.source_request,
+    l.lost_seq, l.lost_page, l.lost_life
+FROM taken AS l
+ANTI JOIN shared AS s USING (source_seq, source_page, source_life)
+SEMI JOIN computed AS c USING (source_seq, source_page, source_life)
+-- It is read before anything is written over it.
+WHERE EXISTS (
+        FROM _reading AS r
+        WHERE r.page = l.page AND r.life = l.life AND r.front > 0 AND r.first_seq > l.seq AND NOT EXISTS (
+                FROM _touch AS t
+                WHERE t.page = l.page AND t.life = l.life AND t.mode = 'write' AND t.last_seq > l.seq
+                    AND t.first_seq < r.first_seq
+            ) AND NOT EXISTS (
+                FROM _extent AS x
+                WHERE x.page = l.page AND x.life = l.life AND x.mode = 'write' AND x.seq > l.seq
+                    AND x.seq < r.first_seq AND x.first < r.front
+            )
+    )
+    AND NOT EXISTS (FROM _misloaded AS m WHERE m.page = l.page AND m.life = l.life);
