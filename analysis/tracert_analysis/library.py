@@ -18,6 +18,7 @@ TABLES = ("kind", "header", "_told", "event", "stream_state", "page_state", "lan
 """Filled from the dump, or by Python; in the order in which they refer to each other."""
 HELD = (
     "_seen",
+    "_tells",
     "window",
     "_page_event",
     "holding",
@@ -40,6 +41,7 @@ ACCESS = (
     "access",
     "_span",
     "_past_row",
+    "_placeholder",
     "_misplaced",
     "_other_tenant",
     "_unexplained",

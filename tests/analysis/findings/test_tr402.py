@@ -15,6 +15,7 @@ def test_an_entry_that_names_another_requests_page(history: History, told: Read)
     """Page 6 is request 2's."""
     (own,) = history.alloc([5], "request:1")
     (other,) = history.alloc([6], "request:2")
+    history.hold([own], "prefix:1")
     history.acquire(0, 1, 1)
     publish = history.publish(COMPUTE, 0, 1, [own, other])
     history.forward(COMPUTE, use(0, 1, 0, 4))
@@ -314,6 +315,27 @@ def test_the_window_of_a_sequence_slides_on(history: History, told: Read, how: s
     history.forward(COMPUTE, use(0, 1, 9, 10))
     found = {(one["code"], one["seq"]) for one in told(history) if one["code"] != "TR206"}
     assert (set() if how == "mapped" else {("TR402", launch.seq)}) == found
+
+
+def test_a_placeholder_of_before_the_history(told: Read) -> None:
+    """An entry had left the window before the keyframe; what the host maps there since, counts."""
+    history = History(first_seq=100)
+    pages = [
+        {"page": page, "life": 1, "state": "held", "holders": [holder]}
+        for page, holder in ((0, "reserved:0/write"), (5, "request:1/write"), (6, "request:1/write"))
+    ]
+    rows = [
+        {"row": 0, "generation": 1, "request": 1, "epoch": 1, "entries": [[0, 0, 1], [1, 5, 1], [2, 6, 1]]}
+    ]
+    history.keyframe(pages, rows)
+    history.forward(COMPUTE, use(0, 1, 9, 10))
+    history.publish(COMPUTE, 0, 1, [(0, 1), (5, 1), (6, 1)])
+    history.forward(COMPUTE, use(0, 1, 10, 11))
+    assert [] == told(history)
+    mapped(history, history.alloc([7], "request:1"))
+    launch = history.forward(COMPUTE, use(0, 1, 11, 12))
+    (finding,) = told(history)
+    assert ("TR402", launch.seq, 0) == (finding["code"], finding["seq"], finding["resource_id"])
 
 
 def mapped(history: History, pages: list[Page], row: int = 0, generation: int = 1, first: int = 0) -> None:

@@ -89,9 +89,10 @@ def test_a_hit_of_an_older_life(history: History, told: Read) -> None:
 
 
 def test_a_hit_of_what_was_never_cached(history: History, told: Read) -> None:
-    """The page is somebody's, and no prefix."""
+    """The page is somebody's, and no prefix; a reserved page stands for one that nobody needs."""
+    told_of(history, "insert", history.alloc([6], "prefix:1"))
     pages = history.alloc([5], "request:1")
-    hit = match(history, pages)
+    hit = match(history, [(0, 1), *pages])
     assert [(hit, "request 2 hits page 5.1, which was never cached")] == [
         (found["seq"], found["sentence"]) for found in told(history)
     ]
@@ -100,6 +101,7 @@ def test_a_hit_of_what_was_never_cached(history: History, told: Read) -> None:
 def test_what_was_cached_before_the_history_is_unknown(told: Read) -> None:
     """A page that the history saw granted is known, another is not."""
     history = History(first_seq=50)
+    told_of(history, "insert", history.alloc([7], "prefix:1"))
     match(history, [(5, 1)])
     assert [] == told(history)
     hit = match(history, history.alloc([6], "request:1"))
@@ -110,6 +112,7 @@ def test_what_was_cached_before_the_history_is_unknown(told: Read) -> None:
 
 def test_suspected_where_events_are_missing(history: History, told: Read) -> None:
     """The insert may be among them."""
+    told_of(history, "insert", history.alloc([6], "prefix:1"))
     match(history, history.alloc([5], "request:1"))
     history.header["ring"] |= {"torn": 1}
     assert ["suspected"] == [found["confidence"] for found in told(history)]

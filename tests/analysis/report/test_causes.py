@@ -93,6 +93,7 @@ def test_a_chain_leads_back_to_its_beginning(tmp_path: Path) -> None:
     history = begun()
     pages = arrive(history, 10, [5, 6])
     turn(history, 10, 3, 1, pages)
+    history.hold(pages[1:], "prefix:1")
     history.free(pages[:1])
     taken = arrive(history, 11, [5])
     history.forward(TRANSFER, writes=[[*taken[0], 0, 4]])

@@ -29,9 +29,9 @@ WITH
             AND u.seq BETWEEN s.first_seq AND s.last_seq AND u.depth > s.index
         CROSS JOIN _window AS w
         WHERE coalesce(u.seq < s.until_seq, true)
-            -- Where the host means the entry to name it, only what loads whole pages has it.
-            AND (u.covers = 'page' OR NOT EXISTS (
-                FROM _mapped AS m
+            -- Where the host may mean the entry to name it, only what loads whole pages or writes there has it.
+            AND (u.covers = 'page' OR u.start < least(u.end, (s.index + 1) * w.page_size) OR NOT EXISTS (
+                FROM _placeholder AS m
                 WHERE m.row = s.row AND m.generation = s.generation AND m.index = s.index AND m.page = s.page
                     AND m.from_seq < u.seq AND coalesce(m.until_seq > u.seq, true)
             ))

@@ -22,8 +22,10 @@ WITH
             FROM _unordered_publish WHERE reason = 'publish' GROUP BY ALL
         ) AS d ON t.content = d.content AND t.generation = d.generation AND t.stream = d.stream
         WHERE t.mode = 'walk' AND t.page >= 0 AND t.page < coalesce(w.kv_pages, 4294967296)
-            AND (p.known_from IS NOT NULL OR w.complete)
+            AND (p.known_from IS NOT NULL OR w.complete AND (SELECT grants FROM _tells))
     ),
+    -- Pages are given back or shared, and no holder is ever told to come or go.
+    uncounted AS (SELECT NOT t.counts AND (t.frees OR EXISTS (FROM _hit)) AS yes FROM _tells AS t),
     open AS (
         SELECT f.* FROM followed AS f
         WHERE NOT EXISTS (
@@ -45,19 +47,22 @@ WITH
             ON o.row = u.row AND o.generation = u.generation AND o.stream = u.stream AND u.walked > o.index
             AND u.seq BETWEEN o.from_seq AND o.last_seq
         CROSS JOIN _window AS w
+        CROSS JOIN uncounted AS k
         WHERE NOT EXISTS (
             FROM holding AS h
             WHERE h.page = o.page AND h.life = o.life AND h.holder = 'request:' || o.request
                 AND h.from_seq <= u.seq AND coalesce(h.until_seq > u.seq, true)
         )
+        -- Who else has a page that is granted, nobody tells then.
+        AND (o.known_from IS NULL OR u.seq > o.unheld_seq OR NOT k.yes)
         -- What names a reserved page is padding in a row that was given back, whatever its generation, and behind the
-        -- end of the sequence; so is an entry that the host means to name it, as long as nothing is written there.
+        -- end of the sequence; so is an entry that the host may mean to name it, as long as nothing is written there.
         AND NOT coalesce(
             o.page IN (SELECT page FROM page_life WHERE owner LIKE 'reserved:%') AND (
                 u.seq > o.released_seq
                 OR u.end <= o.index * w.page_size
                 OR (u.start >= u.end OR u.start >= (o.index + 1) * w.page_size) AND EXISTS (
-                    FROM _mapped AS m
+                    FROM _placeholder AS m
                     WHERE m.row = o.row AND m.generation = o.generation AND m.index = o.index AND m.page = o.page
                         AND m.from_seq < u.seq AND coalesce(m.until_seq > u.seq, true)
                 )
@@ -70,7 +75,7 @@ WITH
         ANTI JOIN _past_row AS x
             ON x.fresh AND m.row = x.row AND m.generation = x.generation AND m.index = x.index AND m.stream = x.stream
         JOIN _tenancy AS n ON m.row = n.row AND m.generation = n.generation
-        CROSS JOIN _window AS w WHERE w.complete
+        CROSS JOIN _window AS w CROSS JOIN _tells AS k WHERE w.complete AND k.publishes
         UNION ALL
         -- What a guarded kernel found there in the place of what had been published.
         SELECT g.content, g.row, g.generation, g.index, NULL, NULL, g.request, NULL, g.seq, g.page,
@@ -95,7 +100,7 @@ SELECT
     _confidence(
         _seen_wrong(b.seq, b.row, b.page)
         OR EXISTS (FROM guard_entry AS g WHERE g.seq = b.seq AND g.row = b.row AND g.index = b.index),
-        w.holes
+        w.holes OR b.reason = 'held by others' AND NOT (SELECT counts FROM _tells)
     ) AS confidence,
     _launch_named(late.launch, late.kernel, late_name.name) || ' follows entry ' || b.index || ' of row ' || b.row
     || ' for request ' || b.request

@@ -5,8 +5,9 @@ WITH
         FROM _hit AS h
         LEFT JOIN page_life AS p ON h.page = p.page AND h.life = p.life
         CROSS JOIN _window AS w
+        CROSS JOIN _tells AS t
         -- What was cached before the history is not known to be gone.
-        WHERE h.cached = 'evict' OR h.cached IS NULL AND (w.complete OR p.alloc_seq < h.seq)
+        WHERE h.cached = 'evict' OR h.cached IS NULL AND t.inserts AND (w.complete OR p.alloc_seq < h.seq)
         QUALIFY row_number() OVER (PARTITION BY h.page, h.life ORDER BY h.seq) = 1
     )
 SELECT

@@ -1,6 +1,7 @@
 -- Pages that prefix caches gave: one row a match and page, with what had been told of the page by then. `positions` of
 -- it were hit. `cached` is the last insert or evict of that life before the match: what it was, of which node and
--- identity, and of how many positions of a page that was filled in part; null when none is known.
+-- identity, and of how many positions of a page that was filled in part; null when none is known. Reserved pages are
+-- no hits.
 CREATE TABLE _hit (
     seq UBIGINT, request UBIGINT, node UBIGINT, digest VARCHAR, identity UBIGINT, place UBIGINT, page UINTEGER,
     life UINTEGER, positions UBIGINT, cached kind, cached_seq UBIGINT, cached_node UBIGINT, cached_identity UBIGINT,
@@ -37,7 +38,9 @@ WITH
 SELECT h.seq, h.request, h.node, h.digest, h.identity, h.place, h.page, h.life, h.positions,
     k.kind, k.seq, k.node, k.identity, k.positions
 FROM hit AS h ASOF LEFT JOIN kept AS k ON h.page = k.page AND h.life = k.life AND h.seq > k.seq
-WHERE h.page IS NOT NULL AND h.life IS NOT NULL;
+-- A reserved page stands in the place of one that nobody needs, such as what has left a sliding window.
+WHERE h.page IS NOT NULL AND h.life IS NOT NULL
+    AND h.page NOT IN (SELECT page FROM page_life WHERE owner LIKE 'reserved:%');
 
 -- The first launch on each stream that reads a page after it was hit: through the request's row, or as a copy. The
 -- positions from `first` up to `end` are hit ones.

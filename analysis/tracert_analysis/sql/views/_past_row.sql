@@ -23,7 +23,7 @@ SELECT row, generation, index, seq, until_seq, page, life FROM (
 -- where nothing was ever published. Only tenancies are judged whose beginning the history has, and as long as no other
 -- request has the row, too; and only rows of which maps are told at all. What a guarded kernel followed beyond what its
 -- launch was to follow counts as followed. An entry behind the end of the sequence that names a reserved page pads the
--- row, and so does one of a row that was given back.
+-- row, and so does one of a row that was given back; where no publish is told at all, each such entry may.
 CREATE TABLE _past_row (
     content UBIGINT, row USMALLINT, generation UINTEGER, index UBIGINT, stream USMALLINT, request UBIGINT, seq UBIGINT,
     fresh BOOLEAN
@@ -77,7 +77,9 @@ WITH
             AND m.from_seq < u.seq AND coalesce(m.until_seq > u.seq, true)
         LEFT JOIN padding AS d ON o.content = d.content
         CROSS JOIN _window AS w
-        WHERE d.content IS NULL OR u.end > o.index * w.page_size AND coalesce(u.seq < o.released_seq, true)
+        CROSS JOIN _tells AS t
+        WHERE d.content IS NULL AND (t.publishes OR o.content IS NOT NULL)
+            OR u.end > o.index * w.page_size AND coalesce(u.seq < o.released_seq, true)
         GROUP BY ALL
         UNION ALL
         SELECT g.* FROM guarded AS g

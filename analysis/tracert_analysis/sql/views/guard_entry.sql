@@ -17,7 +17,7 @@ SELECT
     CASE
         WHEN c.page IS NOT NULL THEN c.page <> t.x[2]
         -- At the start the table holds zeros.
-        WHEN w.complete THEN t.x[2] <> 0
+        WHEN w.complete AND a.publishes THEN t.x[2] <> 0
     END
 FROM told AS t
 JOIN launch AS l ON t.launch = l.launch AND l.kind = 'launch'
@@ -25,6 +25,7 @@ LEFT JOIN _tenancy AS n ON t.row = n.row AND t.generation = n.generation
 LEFT JOIN row_content AS c
     ON t.row = c.row AND t.x[1] = c.index AND c.seq < l.seq AND coalesce(c.until_seq > l.seq, true)
 CROSS JOIN _window AS w
+CROSS JOIN _tells AS a
 WHERE len(t.x) = 2 AND t.x[1] BETWEEN 0 AND 1048575;
 
 -- How many entries of a row a guarded kernel followed, beside how many its launch was to follow.

@@ -79,11 +79,16 @@ WITH
         WHERE kind = 'drop' AND (known OR EXISTS (
             FROM granted AS g WHERE g.page = d.page AND g.life = d.life AND g.holder = d.holder AND g.seq < d.seq
         ))
+    ),
+    -- Where no holder is ever told to come or go, it is the release that gives a page back.
+    freed AS (
+        SELECT e.page, e.life, min(e.seq) AS seq FROM _page_event AS e, _tells AS t
+        WHERE e.kind = 'free' AND NOT t.counts GROUP BY e.page, e.life
     )
 SELECT page, life, holder, mode, from_seq, until_seq FROM (
-    SELECT g.page, g.life, g.holder, g.mode, g.seq AS from_seq, CASE WHEN d.seq > g.seq THEN d.seq END AS until_seq,
-        g.place
-    FROM granted AS g LEFT JOIN dropped AS d USING (page, life, holder, n)
+    SELECT g.page, g.life, g.holder, g.mode, g.seq AS from_seq,
+        CASE WHEN d.seq > g.seq THEN d.seq WHEN f.seq > g.seq THEN f.seq END AS until_seq, g.place
+    FROM granted AS g LEFT JOIN dropped AS d USING (page, life, holder, n) LEFT JOIN freed AS f USING (page, life)
     ANTI JOIN _twofold AS t ON g.page = t.page AND g.life = t.life AND g.holder = t.holder
     UNION ALL
     FROM _held_apart
