@@ -12,6 +12,17 @@ WHERE seq = $seq AND "row" = $row AND generation = $generation AND page = $page 
 # The launch reads as one part of a sequence what was computed as another.
 OTHER_POSITIONS = "SELECT count(*) AS found FROM _foreign WHERE seq = $seq AND page = $page AND life = $life"
 
+# The planned copy brought less than was planned: the finding names its target.
+STOPPED_SHORT = """
+SELECT count(*) AS found FROM event
+WHERE kind = 'copy_plan' AND seq = $planned
+    AND list_contains(list_transform(target, lambda t: t[1:2]), [$page, $life])"""
+
+# The source was written in its own life, by what comes before the launch that copies it.
+WRITTEN_OVER = """
+SELECT count(*) AS found FROM launch AS c JOIN launch AS w ON w.seq = $seq
+WHERE c.launch = $copied AND w.seq < c.seq AND (w.stream = c.stream OR w.ordinal <= c.clock[w.stream + 1])"""
+
 
 def cases(
     questions: Questions,
@@ -33,6 +44,8 @@ def cases(
     if code == "TR301" and content is not None:
         rows = any(run.content == "rows" and run.stale for run in content.runs)
         return {"Where state rows are what is stale": rows}
+    if code == "TR303":
+        return _of_copy(questions, root)
     if code == "TR402":
         meant_other = _is_told(questions, MEANT_OTHER, root)
         return {
@@ -49,6 +62,17 @@ def cases(
     if code == "TR701" and workspace is not None:
         return _of_room(root, workspace)
     return {}
+
+
+def _of_copy(questions: Questions, root: Row) -> dict[str, bool]:
+    page, life, planned = root["resource_id"], root["life"], root["other_seq"]
+    short = questions.rows(STOPPED_SHORT, page=page, life=life, planned=planned)[0]["found"] > 0
+    over = questions.rows(WRITTEN_OVER, seq=root["seq"], copied=root["other_launch"])[0]["found"] > 0
+    return {
+        "Where its source changes too early": not short and not over,
+        "Where the source is written over before the copy": over,
+        "Where the copy stops short": short,
+    }
 
 
 def _of_room(root: Row, workspace: WorkspaceStory) -> dict[str, bool]:

@@ -32,15 +32,41 @@ STAGED = fences("""
     ASOF JOIN (FROM main.launch WHERE kind = 'publish') AS p
         ON s.staging = p.staging AND s.stream = p.stream AND s.seq > p.seq""")
 
-# Copies of which a page is let go too early.
+# Copies of which the source is let go too early.
 RELEASED = """
     FROM main.finding AS f JOIN main.launch AS c ON f.launch = c.launch
-    WHERE f.code = 'TR303' AND f.other_launch IS NULL AND c.kind = 'copy' AND c.seq < f.seq"""
+    WHERE f.code = 'TR303' AND f.other_launch IS NULL AND c.seq < f.seq AND EXISTS (
+        FROM main._extent AS x
+        WHERE x.seq = c.seq AND x.mode = 'read' AND x.page = f.resource_id AND x.life = f.life
+    )"""
 
 # The host waits for the copy before the last holder of a page that it reads or writes lets go.
 COPIED = fences(f"SELECT c.stream, c.ordinal, c.seq AS behind, f.seq AS before {RELEASED}")
 
 COPY_RELEASED = f"SELECT count(*) {RELEASED} AND f.finding = $verdict"
+
+# Copies that left a part of their plan out, by the last of their launches.
+STOPPED_SHORT = """
+    FROM main.finding AS f JOIN main.launch AS c ON f.launch = c.launch
+    JOIN main.event AS p ON p.kind = 'copy_plan' AND p.seq = f.other_seq
+    WHERE f.code = 'TR303' AND f.other_launch IS NULL AND c.kind = 'copy' AND EXISTS (
+        FROM main._extent AS x
+        WHERE x.seq = c.seq AND x.mode = 'write' AND x.page = f.resource_id AND x.life = f.life
+    )"""
+
+COPY_STOPPED_SHORT = f"SELECT count(*) {STOPPED_SHORT} AND f.finding = $verdict"
+
+# That launch copies all that was planned, beside what it copied.
+COPIED_WHOLE = f"""
+CREATE VIEW event AS
+SELECT e.* REPLACE (
+    CASE WHEN s.seq IS NULL THEN e.source ELSE list_concat(e.source, s.source) END AS source,
+    CASE WHEN s.seq IS NULL THEN e.target ELSE list_concat(e.target, s.target) END AS target
+)
+FROM main.event AS e LEFT JOIN (
+    SELECT c.seq, flatten(list(p.source)) AS source, flatten(list(p.target)) AS target
+    {STOPPED_SHORT} GROUP BY c.seq
+) AS s ON e.seq = s.seq"""
 
 # Clears that wipe what stands there already, and the pages that they wipe.
 WIPED = """
@@ -131,6 +157,7 @@ WAITED_STAGING = Repair(
 WAITED_COPY = Repair(
     "copied", "a host that waits for the copy before the page is let go", (COPIED, LEARNT, with_added())
 )
+WHOLE_COPY = Repair("whole", "a copy of all that was planned", (COPIED_WHOLE,))
 WAITED_STREAMS = Repair(
     "waited",
     "a host that waits for the stream before it writes pages or has others touch them",
@@ -175,6 +202,8 @@ def counterfactual(dump: Dump, root: Row, wrong: WrongRange | None = None) -> Ed
         repair = WAITED_STREAMS
     elif count(dump, COPY_RELEASED, root):
         repair = WAITED_COPY
+    elif count(dump, COPY_STOPPED_SHORT, root):
+        repair = WHOLE_COPY
     elif count(dump, WIPES, root):
         repair = MOVED_CLEAR
     if repair is None:

@@ -28,6 +28,7 @@ TRIED = {
     "narrow": re.compile(r"leave out what is not valid|read no further than the frontier"),
     "staging": re.compile(r"let the host wait for it before it writes that buffer", re.IGNORECASE),
     "copied": re.compile(r"until a fence behind the copy has passed", re.IGNORECASE),
+    "whole": re.compile(r"all positions of the plan before it is called done", re.IGNORECASE),
     "before": re.compile(r"when it is granted and before anything else", re.IGNORECASE),
     "kept": re.compile(r"give a launch's scratch back", re.IGNORECASE),
     "oldest": re.compile(r"let the launch wait until one of them has ended", re.IGNORECASE),

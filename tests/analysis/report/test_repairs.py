@@ -9,6 +9,7 @@ from tracert_analysis.report.as_text import render
 from tracert_analysis.report.build import build
 from tracert_analysis.report.repairs import CASE, advice, fitting
 
+from tests.analysis.findings.test_tr303 import TRANSFER, Tail, granted_again
 from tests.analysis.history import History, use
 from tests.analysis.ring import COMPUTE, Ring
 
@@ -47,7 +48,61 @@ def test_cases_that_a_page_tells_of_are_known() -> None:
         "Where other positions stand there",
         "Where it was hit by a name",
         "Where a slot of the host tier has another page",
+        "Where its source changes too early",
+        "Where the source is written over before the copy",
+        "Where the copy stops short",
     }
+
+
+@pytest.mark.parametrize(
+    ("torn", "starts", "tried"),
+    [
+        (
+            "short",
+            ["Copy all positions"],
+            "with a copy of all that was planned, and every rule checked again, ",
+        ),
+        ("not copied", ["Copy all positions"], "no fence and no clear would have helped"),
+        ("written before", ["Launch the copy first"], "no fence and no clear would have helped"),
+        (
+            "released",
+            ["Keep a pin", "Retire the source", "Copy on"],
+            "with a host that waits for the copy before",
+        ),
+    ],
+)
+def test_a_torn_copy_is_repaired_as_its_reason_asks(
+    tmp_path: Path, torn: str, starts: list[str], tried: str
+) -> None:
+    """A pin is no help where less was copied than planned, nor a fence where nothing lacks order."""
+    history = History()
+    history.clear(COMPUTE)
+    history.sync()
+    tail = Tail(history)
+    if torn == "released":
+        tail.copy()
+        tail.unpin()
+        tail.evict()
+        granted_again(history)
+    elif torn == "written before":
+        history.forward(COMPUTE, writes=[[5, 1, 0, 3]])
+        history.order(COMPUTE, TRANSFER)
+        tail.copy()
+    else:
+        if torn == "short":
+            # What else the launch copies, it copies.
+            (other,) = history.alloc([9], "request:3")
+            history.copy(TRANSFER, [[5, 1, 0, 2], [5, 1, 0, 3]], [[6, 1, 0, 2], [*other, 0, 3]])
+        tail.learn()
+        tail.done()
+    verdict = build(history.read(tmp_path)).verdict
+    assert ("TR303", len(starts)) == (verdict.code, len(verdict.fix))
+    for fix, start in zip(verdict.fix, starts, strict=True):
+        assert fix.startswith(start)
+    assert verdict.counterfactual is not None
+    assert verdict.counterfactual.startswith(tried)
+    if torn in ("short", "released"):
+        assert verdict.counterfactual.endswith("gone")
 
 
 @pytest.mark.parametrize("swapped", [False, True])

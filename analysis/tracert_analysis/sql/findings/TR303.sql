@@ -163,7 +163,8 @@ SELECT
                     || b.to_page || '.' || b.to_life || ', before '
                     || coalesce(_launch_named(c.launch, c.kernel, cn.name), 'the copy') || ' copies it'
                 ELSE ', and nothing orders it after '
-                    || coalesce(_launch_named(c.launch, c.kernel, cn.name), 'the copy') || ' of transaction ' || b.transaction || ', which copies it to page ' || b.to_page || '.'
+                    || coalesce(_launch_named(c.launch, c.kernel, cn.name), 'the copy')
+                    || ' of transaction ' || b.transaction || ', which copies it to page ' || b.to_page || '.'
                     || b.to_life
             END
         ELSE 'the copy of transaction ' || b.transaction || ' to page ' || b.to_page || '.' || b.to_life
