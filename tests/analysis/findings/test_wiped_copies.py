@@ -98,6 +98,46 @@ def test_of_several_who_read_the_zeros_the_clear_is_told_once(history: History, 
     )
 
 
+def test_a_planned_copy_of_what_a_clear_wiped(history: History, told: Read) -> None:
+    """The clear tears the copy, too: nobody says that what it wiped was never computed."""
+    source, _ = computed(history)
+    (target,) = history.alloc([6], "request:2")
+    extents = [[*source, 0, 3]], [[*target, 0, 3]]
+    history.event("copy_plan", transaction=1, source=extents[0], target=extents[1])
+    clear = history.clear(COMPUTE, [[*source, 0, 4]])
+    history.copy(COMPUTE, *extents)
+    history.sync(COMPUTE)
+    history.event("copy_done", transaction=1)
+    goes_on(history, target)
+    found = told(history)
+    assert [("TR104", clear.seq), ("TR303", clear.seq)] == [(one["code"], one["seq"]) for one in found]
+
+
+def test_a_copy_of_zeros_of_the_next_life(history: History, told: Read) -> None:
+    """The source was let go and granted to another: it was computed, so that is not denied."""
+    source, _ = computed(history)
+    (target,) = history.alloc([6], "request:2")
+    history.acquire(1, 1, 2)
+    history.publish(COMPUTE, 1, 1, [target])
+    before = history.forward(COMPUTE, use(1, 1, 0, 1))
+    history.release(0, 1, 1)
+    history.give_back([source], "request:1")
+    (later,) = history.alloc([5], "request:3")
+    clear = history.clear(COMPUTE, [[*later, 0, 4]])
+    copy = history.copy(COMPUTE, [[*source, 1, 3]], [[*target, 1, 3]])
+    reader = history.forward(COMPUTE, use(1, 1, 3, 4))
+    freed, met = told(history)
+    assert ("TR201", copy.seq) == (freed["code"], freed["seq"])
+    assert ("TR302", reader.seq, copy.launch) == (met["code"], met["seq"], met["other_launch"])
+    assert met["sentence"] == (
+        f"launch {reader.launch} (forward) on compute loads positions 1 to 2 of page 6.1 of request 2, "
+        f"valid, but no launch of the history computed what is there: launch {before.launch} (forward) on compute "
+        "had computed up to position 0 of the sequence, this launch computes from position 3 on; launch "
+        f"{copy.launch} (copy_pages) on compute brought them from page 5.1, which was page 5.2 by then, and "
+        f"there are only the zeros of launch {clear.launch} (clear_pages) on compute"
+    )
+
+
 @pytest.mark.parametrize("ordered", [False, True])
 def test_what_fails_on_a_copy_of_the_zeros_is_tied_to_the_clear(tmp_path: Path, ordered: bool) -> None:
     """A value that is not finite in the page with the copy: the clear of another page is its cause."""

@@ -35,7 +35,7 @@ CREATE TABLE _wiping (
 );
 
 INSERT INTO _wiping
-SELECT m.page, m.life, m.clear_seq, m.early_seq, x.first, x.end, m.first, m.end, EXISTS (
+SELECT m.page, m.life, m.clear_seq, m.early_seq, x.first, x.end, min(m.first) OVER met, max(m.end) OVER met, EXISTS (
         FROM byte_write AS b
         WHERE b.seq = m.early_seq AND b.page = m.page AND b.life = m.life AND (b.first < x.first OR b.end > x.end)
     )
@@ -47,4 +47,6 @@ FROM (
 JOIN _extent AS x
     ON x.source = 'clear' AND x.seq = m.clear_seq AND x.page = m.page AND x.life = m.life
     AND x.first <= m.first AND m.end <= x.end
-QUALIFY row_number() OVER (PARTITION BY m.page, m.life ORDER BY m.clear_seq, x.first, x.end, m.first, m.end) = 1;
+-- By several readers: what they miss together.
+WINDOW met AS (PARTITION BY m.page, m.life, m.clear_seq, x.first, x.end)
+QUALIFY row_number() OVER (PARTITION BY m.page, m.life, m.clear_seq ORDER BY x.first, x.end, m.first, m.end) = 1;
