@@ -131,10 +131,10 @@ def test_a_copy_of_zeros_of_the_next_life(history: History, told: Read) -> None:
     assert ("TR302", reader.seq, copy.launch) == (met["code"], met["seq"], met["other_launch"])
     assert met["sentence"] == (
         f"launch {reader.launch} (forward) on compute loads positions 1 to 2 of page 6.1 of request 2, "
-        f"valid, but no launch of the history computed what is there: launch {before.launch} (forward) on compute "
-        "had computed up to position 0 of the sequence, this launch computes from position 3 on; launch "
-        f"{copy.launch} (copy_pages) on compute brought them from page 5.1, which was page 5.2 by then, and "
-        f"there are only the zeros of launch {clear.launch} (clear_pages) on compute"
+        f"valid, but no launch of the history computed what is there: launch {before.launch} (forward) on "
+        "compute had computed up to position 0 of the sequence, this launch computes from position 3 on; "
+        f"launch {copy.launch} (copy_pages) on compute brought them from page 5.1, which was page 5.2 by "
+        f"then, and there are only the zeros of launch {clear.launch} (clear_pages) on compute"
     )
 
 
