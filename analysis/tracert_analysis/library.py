@@ -111,6 +111,12 @@ NEEDS: dict[str, str | tuple[str, ...] | Among] = {
     "_saving": ("snapshot_save",),
     "_guarded": ("guard",),
     "_followed": ("guard",),
+    "_in_place": """
+        SELECT 1 FROM _told_launch
+        WHERE kind = 'launch' AND class = 'rows' AND len(reads) > 0 AND len(writes) > 0
+        UNION ALL
+        SELECT 1 FROM _told_rest WHERE kind = 'external_begin' AND len(reads) > 0 AND len(writes) > 0
+    """,
     # Of what rows alone read and write: who reads what it did not write itself, and who wrote late.
     "_doubtful": """
         SELECT 1 FROM _extent

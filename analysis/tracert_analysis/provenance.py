@@ -88,6 +88,8 @@ class Reads(NamedTuple):
     valid: Ints
     content: Ints
     """What the reader takes them for: `KV`, `ROWS`, or 0 where that is not told."""
+    before: Ints
+    """1 where it meets what was there before it wrote there itself, 0 where it meets that, too."""
 
 
 class Blemish(NamedTuple):
@@ -166,10 +168,10 @@ class Provenance:
         """The first read of this life of a page that meets something wrong, one of each kind."""
         history = self._watched[page]
         since = np.array(history.seq, np.int64)
-        low = max(int(np.searchsorted(since, reads.seq.min(), side="right")) - 1, 0)
+        low = int(np.searchsorted(since, reads.seq.min() - 1, side="right")) - 1
         high = int(np.searchsorted(since, reads.seq.max(), side="right"))
         cells = np.stack(history.cells[low:high])
-        place = np.searchsorted(since[low:high], reads.seq, side="right") - 1
+        place = np.searchsorted(since[low:high], reads.seq - reads.before, side="right") - 1
         status = self._status(cells, life)
         # What a later life wiped of its own is no loss to those who still read this one.
         lives = np.append(self._life, 0)[np.maximum(cells[:, _WRITER], -1)]

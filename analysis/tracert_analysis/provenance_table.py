@@ -50,7 +50,7 @@ _READS = """
 SELECT t.page, t.life, u.seq, 0,
     CASE WHEN u.covers = 'page' THEN w.page_size ELSE least(u.end - t.index * w.page_size, w.page_size) END,
     CASE WHEN u.end < t.index * w.page_size THEN 0 ELSE least(u.end - t.index * w.page_size, w.page_size) END,
-    1
+    1, 0
 FROM _touch AS t SEMI JOIN _inspected AS i ON t.page = i.page AND t.life = i.life
 JOIN _use AS u
     ON t.row = u.row AND t.generation = u.generation AND t.stream = u.stream
@@ -59,9 +59,12 @@ CROSS JOIN _window AS w
 WHERE t.mode = 'read' AND u.depth > t.index AND u.seq >= w.known_from
 UNION ALL
 SELECT x.page, x.life, x.seq, least(x.first, w.page_size), least(x.end, w.page_size),
-    least(x.end, w.page_size), CASE WHEN l.seq IS NOT NULL THEN 2 ELSE 0 END
+    least(CASE WHEN i.seq IS NULL OR i.wipes THEN x.end ELSE x.first END, w.page_size),
+    CASE WHEN l.seq IS NOT NULL THEN 2 ELSE 0 END, CASE WHEN i.seq IS NOT NULL THEN 1 ELSE 0 END
 FROM (FROM _extent AS x SEMI JOIN _inspected AS i ON x.page = i.page AND x.life = i.life) AS x
 LEFT JOIN _rows_read AS l ON x.seq = l.seq
+LEFT JOIN _in_place AS i
+    ON x.seq = i.seq AND x.page = i.page AND x.life = i.life AND x.first = i.first AND x.end = i.end
 CROSS JOIN _window AS w
 WHERE x.mode = 'read' AND x.source = 'extent' AND x.first < x.end AND x.seq >= w.known_from
 ORDER BY ALL"""
@@ -152,7 +155,7 @@ def _followed(
     provenance.run(acts)
     _inspect(connection, lives)
     columns = connection.execute(_READS).fetchnumpy()
-    page, life, seq, first, covered, valid, content = (
+    page, life, seq, first, covered, valid, content, before = (
         np.asarray(column).astype(np.int64) for column in columns.values()
     )
     if not len(page):
@@ -172,7 +175,7 @@ def _followed(
     heads = np.flatnonzero(np.r_[True, (page[1:] != page[:-1]) | (life[1:] != life[:-1])])
     for head, end in zip(heads.tolist(), [*heads[1:].tolist(), len(page)], strict=True):
         part = slice(head, end)
-        reads = Reads(seq[part], first[part], covered[part], valid[part], content[part])
+        reads = Reads(seq[part], first[part], covered[part], valid[part], content[part], before[part])
         marks = provenance.blemishes(int(page[head]), int(life[head]), reads)
         found += [(mark, None) for mark in marks]
     return found

@@ -23,6 +23,9 @@ WRITTEN_OVER = """
 SELECT count(*) AS found FROM launch AS c JOIN launch AS w ON w.seq = $seq
 WHERE c.launch = $copied AND w.seq < c.seq AND (w.stream = c.stream OR w.ordinal <= c.clock[w.stream + 1])"""
 
+# The launch goes on from what stands where it stores.
+IN_PLACE = "SELECT count(*) AS found FROM _in_place WHERE seq = $seq AND page = $page AND life = $life"
+
 
 def cases(
     questions: Questions,
@@ -41,11 +44,18 @@ def cases(
         return {"Where its range is what is wrong": False}
     if code == "TR302":
         return {"Where it is behind what is valid": not meant, "Where it is meant to be valid": meant}
-    if code == "TR301" and content is not None:
-        rows = any(run.content == "rows" and run.stale for run in content.runs)
-        return {"Where state rows are what is stale": rows}
     if code == "TR303":
         return _of_copy(questions, root)
+    if code == "TR301":
+        in_place = _is_told(questions, IN_PLACE, root)
+        at_hand = {
+            "Where a state is gone on from": in_place,
+            "Where more is loaded than is valid": not in_place,
+        }
+        if content is not None:
+            rows = any(run.content == "rows" and run.stale for run in content.runs)
+            at_hand["Where state rows are what is stale"] = rows and not in_place
+        return at_hand
     if code == "TR402":
         meant_other = _is_told(questions, MEANT_OTHER, root)
         return {

@@ -38,6 +38,8 @@ class ByteOracle:
         self.pages = [[NOBODY] * self.size for _ in range(history.header["config"]["kv_pages"])]
         self.slots: dict[int, list[Byte]] = {}
         self.rows: dict[tuple[int, int], tuple[int, int]] = {}
+        self.owners: dict[tuple[int, int], str] = {}
+        """Who was granted which life of a page; nobody gives one back."""
         self.reserved: set[int] = set()
         self.met: Met = {}
         self.clears: dict[tuple[int, int], dict[int, tuple[int, int, int, int] | None]] = {}
@@ -49,8 +51,11 @@ class ByteOracle:
 
     def _event(self, event: dict[str, Any]) -> None:
         kind, seq = event["kind"], event["seq"]
-        if kind == "alloc" and event["holder"].startswith("reserved"):
-            self.reserved.add(event["page"])
+        if kind == "alloc":
+            for page, life in event.get("pages", [(event.get("page"), event.get("life"))]):
+                self.owners[page, life] = event["holder"]
+                if event["holder"].startswith("reserved"):
+                    self.reserved.add(page)
         elif kind == "publish":
             for index, page, life in event["entries"]:
                 self.rows[event["row"], index] = (page, life)
@@ -72,7 +77,7 @@ class ByteOracle:
             empty = [NOBODY] * self.size
             for slot, page, life in event["entries"]:
                 self.pages[page] = [byte._replace(life=life) for byte in self.slots.get(slot, empty)]
-        elif kind == "launch":
+        elif kind in ("launch", "external_begin"):
             self._launch(event)
 
     def _cleared(self, byte: Byte, clear: tuple[int, int, int, int]) -> Byte:
@@ -99,28 +104,56 @@ class ByteOracle:
 
     def _launch(self, event: dict[str, Any]) -> None:
         seq, size = event["seq"], self.size
+        before = [list(page) for page in self.pages]
         reads: list[tuple[int, int, int, int, int, str | None]] = []
+        content = event.get("class", "kv")
+        writes = [(page, life, first, end, content) for page, life, first, end in event.get("writes", [])]
         for one in event.get("uses", []):
             for index in range(one["walked"]):
                 page, life = self.rows.get((one["row"], index), (-1, -1))
                 low = index * size
                 if not 0 <= page < len(self.pages):
                     continue
-                for at in range(max(one["start"], low), min(one["end"], low + size)):
-                    self.pages[page][at - low] = Byte(life, seq, content="kv")
+                first, end = max(one["start"] - low, 0), min(one["end"] - low, size)
+                writes += [(page, life, first, end, "kv")] if first < end else []
                 valid = max(0, min(one["end"] - low, size))
                 reads.append((page, life, 0, size if one["covers"] == "page" else valid, valid, "kv"))
-        for page, life, first, end in event.get("writes", []):
-            self.pages[page][first:end] = [Byte(life, seq, content=event.get("class", "kv"))] * (end - first)
+        # Of a page that it writes in two lives the later one counts.
+        for page, life, first, end, content in sorted(writes):
+            self.pages[page][first:end] = [Byte(life, seq, content=content)] * (end - first)
         # The class tells what is written; of what is read only where nothing is.
         silent = event.get("class") if not event.get("writes") else None
-        content = "rows" if event["launch"] in self.restores else silent
-        reads += [(page, life, first, end, end, content) for page, life, first, end in event.get("reads", [])]
-        for page, life, first, end, valid, meant in reads:
+        taken = "rows" if event.get("launch") in self.restores else silent
+        there = self.pages
+        explicit = [(page, life, first, end, end, taken) for page, life, first, end in event.get("reads", [])]
+        for page, life, first, end, valid, meant in reads + explicit:
             if page not in self.reserved and life > 0:
-                self._read(seq, page, life, range(first, end), range(first, valid))
+                read, zeros = [page, life, first, end], range(first, valid)
+                self.pages = there
+                if (page, life, first, end, valid, meant) in explicit and self._in_place(event, read):
+                    self.pages = before
+                    if not self.owners.get((page, life), "").startswith("request"):
+                        zeros = range(0)
+                self._read(seq, page, life, range(first, end), zeros)
                 if meant:
                     self._read_as(meant, seq, page, life, range(first, end))
+        self.pages = there
+
+    def _in_place(self, event: dict[str, Any], read: list[int]) -> bool:
+        """Does the read meet what was there before: state rows, or a writer without a stream, in place?
+
+        Not where what it reads may be made of something else that it reads for the same holder.
+        """
+        if event["kind"] == "launch" and event.get("class") != "rows":
+            return False
+        written = {(page, at) for page, _, first, end in event.get("writes", []) for at in range(first, end)}
+        if not written & {(read[0], at) for at in range(*read[2:])}:
+            return False
+        for page, life, first, end in event["reads"]:
+            whole = any(x[0] == page and x[2] <= first and x[3] >= end for x in event["writes"])
+            if not whole and self.owners.get((page, life)) in (None, self.owners.get((read[0], read[1]))):
+                return False
+        return True
 
     def _read(self, seq: int, page: int, life: int, covered: range, valid: range) -> None:
         for kind, span in (("stale", covered), ("unwritten", covered), ("wiped", valid)):

@@ -57,13 +57,13 @@ class Anything:
         """One of them."""
         draw, history = self.draw, self.history
         what = draw.choices(
-            ["grant", "tenancy", "use", "write", "read", "make", "copy", "clear", "offload", "load"],
-            [3, 1, 10, 2, 1, 1, 2, 2, 1, 1],
+            ["grant", "tenancy", "use", "write", "read", "make", "copy", "clear", "offload", "load", "scan"],
+            [3, 1, 10, 2, 1, 1, 2, 2, 1, 1, 1],
         )[0]
         page, life = self.page()
         first, end = self.span()
         if what == "grant":
-            self.lives[page] = history.alloc([page], "request:1")[0][1]
+            self.lives[page] = history.alloc([page], draw.choice(["request:1", "request:2", "state:1"]))[0][1]
             if draw.random() < 0.5:
                 history.clear(COMPUTE, [[page, self.lives[page], first, SIZE]])
         elif what == "tenancy":
@@ -89,8 +89,19 @@ class Anything:
                 history.copy(COMPUTE, [[page, life, first, end]], [extent])
         elif what == "clear":
             history.clear(COMPUTE, [[page, life, first, end]])
+        elif what == "scan":
+            self.scan()
         else:
             history.moved(what, COMPUTE, [(draw.randint(0, 1), page, life)])
+
+    def scan(self) -> None:
+        """State rows that go on from themselves, now and then from elsewhere; or a network adds in place."""
+        reads = [[*self.page(), *self.span()] for _ in range(self.draw.choice([1, 1, 2]))]
+        writes = [list(read) if self.draw.random() < 0.8 else [*self.page(), *self.span()] for read in reads]
+        if self.draw.random() < 0.7:
+            self.history.forward(COMPUTE, kernel="scan", reads=reads, writes=writes, **{"class": "rows"})
+        else:
+            self.history.end("nic", self.history.begin("nic", reads=reads, writes=writes))
 
     def use(self, row: int) -> None:
         """A step of a row, which goes on where it was; now and then it leaves a gap, or goes back."""

@@ -41,6 +41,8 @@ def test_cases_that_a_page_tells_of_are_known() -> None:
         EMPTY,
         "Where it is behind what is valid",
         "Where it is meant to be valid",
+        "Where a state is gone on from",
+        "Where more is loaded than is valid",
         "Where state rows are what is stale",
         "Where its range is what is wrong",
         "Where the host means another page",

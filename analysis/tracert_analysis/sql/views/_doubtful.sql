@@ -7,6 +7,60 @@ WHERE kind = 'launch' AND (
     OR launch IN (SELECT launch FROM _told_rest WHERE kind = 'snapshot_restore' AND launch IS NOT NULL)
 );
 
+-- Reads that meet what stood there before the reader itself stored there: a launch of state rows goes on from the state
+-- that it replaces, and what a writer without a stream reads and writes it works on in place. A launch of keys and
+-- values stores what it computes, and then reads. `wipes`: zeros of a clear are wrong there, too, for the page was
+-- granted to one request, which has it still and never began anew; otherwise a clear within a life is a reset.
+CREATE TABLE _in_place (
+    seq UBIGINT, page UINTEGER, life UINTEGER, first UBIGINT, "end" UBIGINT, wipes BOOLEAN
+);
+
+INSERT INTO _in_place
+WITH
+    explicit AS (
+        SELECT x.seq, x.mode, x.page, x.life, x.first, x.end
+        FROM _extent AS x
+        LEFT JOIN (SELECT seq FROM _told_launch WHERE kind = 'launch' AND class = 'rows') AS l ON x.seq = l.seq
+        WHERE x.source = 'extent' AND (l.seq IS NOT NULL OR x.actor IS NOT NULL)
+    ),
+    own AS (FROM explicit WHERE mode = 'write'),
+    asked AS (
+        SELECT DISTINCT r.seq, r.page, r.life, r.first, r.end FROM explicit AS r
+        WHERE r.mode = 'read' AND r.life > 0 AND EXISTS (
+            FROM own AS x WHERE x.seq = r.seq AND x.page = r.page AND x.first < r.end AND r.first < x.end
+        )
+    ),
+    elsewhere AS (
+        SELECT r.seq, h.holder FROM (FROM explicit AS r SEMI JOIN asked AS a ON r.seq = a.seq) AS r
+        LEFT JOIN holding AS h
+            ON r.page = h.page AND r.life = h.life AND h.from_seq < r.seq AND coalesce(h.until_seq > r.seq, true)
+        WHERE r.mode = 'read' AND NOT EXISTS (
+            FROM own AS x WHERE x.seq = r.seq AND x.page = r.page AND x.first <= r.first AND x.end >= r.end
+        )
+    ),
+    -- Who reads something else of the same holder, too, may have made the one of the other, and have read that again.
+    made AS (
+        SELECT a.seq, a.page, a.life
+        FROM (FROM asked AS a SEMI JOIN elsewhere AS e ON a.seq = e.seq) AS a
+        LEFT JOIN holding AS h
+            ON a.page = h.page AND a.life = h.life AND h.from_seq < a.seq AND coalesce(h.until_seq > a.seq, true)
+        JOIN elsewhere AS e ON a.seq = e.seq AND coalesce(h.holder = e.holder, true)
+    ),
+    begun AS (
+        SELECT p.page, p.life, p.alloc_seq, h.until_seq, h.holder
+        FROM page_life AS p
+        JOIN holding AS h ON p.page = h.page AND p.life = h.life AND p.owner = h.holder AND h.from_seq = p.alloc_seq
+        WHERE h.holder LIKE 'request:%'
+    )
+SELECT a.seq, a.page, a.life, a.first, a.end, EXISTS (
+        FROM begun AS b
+        WHERE b.page = a.page AND b.life = a.life AND b.alloc_seq < a.seq AND coalesce(b.until_seq > a.seq, true)
+    ) AND NOT EXISTS (
+        FROM begun AS b JOIN _told_rest AS e ON b.holder = 'request:' || e.request
+        WHERE b.page = a.page AND b.life = a.life AND e.kind = 'preempt' AND e.seq > b.alloc_seq AND e.seq < a.seq
+    )
+FROM asked AS a ANTI JOIN made AS m ON a.seq = m.seq AND a.page = m.page AND a.life = m.life;
+
 -- Lives of pages in which a launch may have met bytes that it must not, with the first launch that may. All that were
 -- met are among them; a history without whole-page kernels, copies and holes has hardly any, and is looked at no more.
 CREATE TABLE _doubtful (page UINTEGER, life UINTEGER, seq UBIGINT);
@@ -69,7 +123,13 @@ WITH RECURSIVE
             AND NOT (NOT h.whole OR h.valid >= w.page_size OR coalesce(h.tail <= h.valid, false))
     ),
     -- Rows that wrote a page from where something had been put before them, and until where by then.
-    asked AS (SELECT * FROM _extent WHERE mode = 'read' AND life > 0),
+    asked AS (
+        SELECT x.*, CASE WHEN i.seq IS NULL THEN x.seq ELSE x.seq - 1 END AS since_seq
+        FROM _extent AS x
+        LEFT JOIN _in_place AS i
+            ON x.seq = i.seq AND x.page = i.page AND x.life = i.life AND x.first = i.first AND x.end = i.end
+        WHERE x.mode = 'read' AND x.life > 0
+    ),
     writers AS (
         SELECT r.page, r.life, r.row, r.generation, r.stream, r.index, r.first_seq
         FROM _reading AS r SEMI JOIN asked AS a ON r.page = a.page AND r.life = a.life
@@ -91,9 +151,9 @@ WITH RECURSIVE
         LEFT JOIN filled AS f ON a.page = f.page AND a.life = f.life
         LEFT JOIN blank AS b ON a.page = b.page AND a.life = b.life
         CROSS JOIN _window AS w
-        WHERE coalesce(f.seq > a.seq, true) AND (a.source <> 'extent' OR coalesce(b.seq > a.seq, true))
+        WHERE coalesce(f.seq > a.since_seq, true) AND (a.source <> 'extent' OR coalesce(b.seq > a.seq, true))
             AND NOT EXISTS (
-                FROM put AS x WHERE x.page = a.page AND x.life = a.life AND x.seq <= a.seq
+                FROM put AS x WHERE x.page = a.page AND x.life = a.life AND x.seq <= a.since_seq
                     AND x.first <= a.first AND x.end >= a.end AND (a.source = 'extent' OR x.source <> 'clear')
             )
             AND NOT EXISTS (

@@ -51,7 +51,8 @@ WITH
                 WHEN b.end - b.first = 1 THEN 'position ' || b.first
                 ELSE 'positions ' || b.first || ' to ' || (b.end - 1)
             END || ' of page ' || b.page || '.' || b.life
-            || coalesce(' of request ' || n.request, '') AS place,
+            || coalesce(' of request ' || n.request, '')
+            || CASE WHEN i.seq IS NULL THEN '' ELSE ' before it stores there itself' END AS place,
             t.index * w.page_size + b.first < t.end AS meant, t.start, b.skip_first, b.skip_end, b.before_seq,
             _launch_named(e.launch, e.kernel, es.name) AS before
         FROM marked AS b
@@ -61,6 +62,8 @@ WITH
             ON t.page = b.page AND t.life = b.life AND t.seq = b.seq
             AND coalesce(t.row = b.row AND t.generation = b.generation, true)
         LEFT JOIN _tenancy AS n ON t.row = n.row AND t.generation = n.generation
+        LEFT JOIN (SELECT DISTINCT seq, page, life FROM _in_place) AS i
+            ON t.row IS NULL AND b.seq = i.seq AND b.page = i.page AND b.life = i.life
         LEFT JOIN _act AS e ON b.before_seq = e.seq
         LEFT JOIN _stream AS es ON e.stream = es.stream
         CROSS JOIN _window AS w
