@@ -22,6 +22,7 @@ HELD = (
     "window",
     "_page_event",
     "holding",
+    "_kept",
     "page_life",
     "_tenancy",
     "request",
@@ -100,6 +101,16 @@ NEEDS: dict[str, str | tuple[str, ...] | Among] = {
     "_puzzling": ("host_write", "external_begin", "external_done"),
     "_held_apart": "FROM _twofold",
     "fence": ("fence_record",),
+    "_kept": ("insert", "evict"),
+    "_taken_up": Among(
+        ("retire", "free"),
+        """
+        SELECT 1
+        FROM holding AS h
+        JOIN (FROM _page_event WHERE kind IN ('retire', 'free')) AS e
+            ON h.page = e.page AND h.life = e.life AND h.from_seq > e.seq
+        """,
+    ),
     "_retired": ("retire",),
     "workspace": ("workspace_alloc",),
     "_tenancy": ("row_acquire", "keyframe_row"),
@@ -185,7 +196,9 @@ NEEDS: dict[str, str | tuple[str, ...] | Among] = {
     "_hit_run": "FROM _hit_read",
     "_hit_open": "FROM _hit_read",
     "_hit_gap": "FROM _hit_open",
-    "_row_store": "FROM _told_launch WHERE kind = 'launch' AND class = 'rows'",
+    "_row_guest": "FROM _told_launch WHERE kind = 'launch' AND class = 'rows'",
+    "_kv_moved": "SELECT 1 FROM _row_guest AS g, _moved AS m WHERE g.page = m.page AND g.life = m.life",
+    "_row_store": "FROM _row_guest",
     "_row_store_over": "FROM _row_store",
     "_slot_use": ("offload", "load"),
     "_slot_race": "FROM _slot_use",

@@ -21,7 +21,7 @@ import numpy.typing as npt
 Ints = npt.NDArray[np.int64]
 Cells = npt.NDArray[np.int32]
 Flags = npt.NDArray[np.bool_]
-Class = Literal["kv", "rows", "zero", "copy", "host"]
+Class = Literal["kv", "rows", "zero", "copy", "host", "outside"]
 Kind = Literal["stale", "mixed", "unwritten", "wiped", "blank", "untold"]
 
 NEVER, UNKNOWN = -1, -2

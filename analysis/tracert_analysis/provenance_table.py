@@ -27,7 +27,9 @@ _LIVES = """
 SELECT page, life FROM _doubtful ORDER BY (page, life) IN (FROM _struck) DESC, seq, page, life"""
 
 _WRITES = """
-SELECT b.seq, b.page, b.life, b.first, b.end, b.class
+SELECT b.seq, b.page, b.life, b.first, b.end,
+    -- Of which class it is what a writer without a stream puts there, the history does not tell.
+    CASE WHEN b.actor IS NULL THEN b.class ELSE 'outside' END
 FROM byte_write AS b SEMI JOIN _inspected AS i ON b.page = i.page
 WHERE b.class IN ('kv', 'rows', 'zero') AND b.life >= 0 AND b.life < 4294967296
 ORDER BY ALL"""

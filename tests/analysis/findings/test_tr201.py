@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 from tests.analysis.history import History, use
 
 Read = Callable[[History], list[dict[str, Any]]]
@@ -145,3 +147,27 @@ def test_a_life_that_a_keyframe_knows(told: Read) -> None:
     history.give_back([(5, 3)], "request:1")
     launch = history.forward(COMPUTE, reads=[[5, 3, 0, 4]])
     assert [("TR201", launch.seq)] == [(found["code"], found["seq"]) for found in told(history)]
+
+
+@pytest.mark.parametrize("cached", ["evicted", "never", "freed again"])
+def test_a_hold_of_a_free_page_does_not_take_it_up(history: History, told: Read, cached: str) -> None:
+    """It would if the page were still cached, and until it is freed once more."""
+    pages, other = history.alloc([5], "request:1"), history.alloc([6], "request:1")
+    history.fill(COMPUTE, pages + other)
+    history.event("insert", node=2, digest="bb", identity=1, pages=[list(other[0])])
+    if cached != "never":
+        history.event("insert", node=1, digest="aa", identity=1, pages=[list(pages[0])])
+    dropped = history.drop(pages, "request:1")
+    if cached == "evicted":
+        history.event("evict", node=1, digest="aa", pages=[list(pages[0])])
+    since = history.free(pages)
+    history.hold(pages, "request:2")
+    if cached == "freed again":
+        history.forward(COMPUTE, reads=[[5, 1, 0, 4]])
+        since = history.drop(pages, "request:2", "read")
+        history.free(pages)
+    launch = history.forward(COMPUTE, reads=[[5, 1, 0, 4]])
+    assert [("TR201", launch.seq, since)] == [
+        (found["code"], found["seq"], found["other_seq"]) for found in told(history)
+    ]
+    assert dropped < since

@@ -57,6 +57,39 @@ def test_handing_a_page_over_is_sound(history: History, told: Read) -> None:
     assert [] == told(history)
 
 
+@pytest.mark.parametrize("what", ["launch", "copy", "host"])
+def test_a_page_is_used_while_it_is_handed_over(history: History, told: Read, what: str) -> None:
+    """Something runs while both hold the page for writing; a publish and a map would not have touched any."""
+    pages = history.alloc([5, 6], "request:1")
+    history.fill(COMPUTE, pages)
+    second = history.hold(pages[:1], "request:2", "write")
+    if what == "launch":
+        history.fill(COMPUTE, pages[1:])
+    elif what == "copy":
+        history.copy(COMPUTE, [[6, 1, 0, 4]], [[5, 1, 0, 4]])
+    else:
+        history.sync()
+        history.host_write([[6, 1, 0, 4]])
+    history.drop(pages[:1], "request:1")
+    history.hold(pages[:1], "request:3", "write")
+    history.acquire(0, 1, 3)
+    history.publish(COMPUTE, 0, 1, pages[:1])
+    history.drop(pages[:1], "request:2")
+    assert [("TR205", second)] == [(found["code"], found["seq"]) for found in told(history)]
+
+
+@pytest.mark.parametrize("holder", ["request:1", "prefix:1"])
+def test_a_holder_that_goes_behind_the_grant(history: History, told: Read, holder: str) -> None:
+    """A request's page was never to be granted; a cache's may be, if it lets go before anything runs."""
+    pages = history.alloc([5], holder)
+    granted = history.seq + 1
+    history.alloc([5], "request:2")
+    if holder == "prefix:1":
+        history.clear(COMPUTE, [[5, 2, 0, 4]])
+    history.drop(pages, holder)
+    assert [("TR205", granted)] == [(found["code"], found["seq"]) for found in told(history)]
+
+
 def test_readers_are_no_matter(history: History, told: Read) -> None:
     """A prefix and its readers, beside the request that goes on behind them."""
     pages = history.alloc([5], "request:1")
@@ -228,6 +261,7 @@ def test_state_rows_in_a_page_that_a_request_holds(history: History, told: Read)
 
 def test_state_rows_in_a_page_of_a_prefix(history: History, told: Read) -> None:
     """Its keys and values lie elsewhere in the page; the snapshot holds the page, and so does the prefix."""
+    history.fill(COMPUTE, history.alloc([4], "request:1"))
     pages = history.alloc([5], "prefix:1")
     history.copy(COMPUTE, [[4, 1, 0, 1]], [[5, 1, 3, 4]])
     history.hold(pages, "snapshot:3")
@@ -235,6 +269,30 @@ def test_state_rows_in_a_page_of_a_prefix(history: History, told: Read) -> None:
     (finding,) = (one for one in told(history) if one["code"] == "TR205")
     assert (store.seq, None) == (finding["seq"], finding["request"])
     assert finding["sentence"].endswith("of snapshot 3 in page 5.1, which prefix:1 holds for writing")
+
+
+@pytest.mark.parametrize("tier", [False, True])
+def test_state_rows_over_what_was_brought(history: History, told: Read, tier: bool) -> None:
+    """Keys and values came by two copies, or from the host tier; what was copied beside them is rows."""
+    kept = history.alloc([4, 5], "request:1")
+    history.fill(COMPUTE, kept[:1])
+    if tier:
+        history.moved("offload", COMPUTE, [(0, 4, 1)])
+        brought = history.moved("load", COMPUTE, [(0, 5, 1)])
+    else:
+        history.alloc([6], "request:1")
+        history.copy(COMPUTE, [[4, 1, 1, 4]], [[6, 1, 0, 3]])
+        brought = history.copy(COMPUTE, [[6, 1, 1, 2]], [[5, 1, 0, 1]])
+    state = history.alloc([7, 8], "request:1")
+    rows = {"kernel": "scan", "class": "rows"}
+    history.forward(COMPUTE, writes=[[*state[0], 0, 1]], **rows)
+    history.copy(COMPUTE, [[*state[0], 0, 1]], [[*state[1], 0, 1]])
+    history.forward(COMPUTE, writes=[[*state[1], 0, 1]], **rows)
+    store = history.forward(COMPUTE, writes=[[*kept[1], 0, 1]], **rows)
+    (finding,) = told(history)
+    assert ("TR205", store.seq, brought.seq, 5) == tuple(
+        finding[name] for name in ("code", "seq", "other_seq", "resource_id")
+    )
 
 
 def test_state_rows_where_nobody_else_is_are_sound(history: History, told: Read) -> None:

@@ -9,8 +9,10 @@ WITH
         FROM _page_event WHERE known AND kind IN ('alloc', 'hold', 'drop', 'keyframe') AND holder IS NOT NULL
     ),
     released AS (
-        SELECT *, row_number() OVER (PARTITION BY page, life, kind ORDER BY seq) AS times
-        FROM _page_event WHERE known AND kind IN ('retire', 'free')
+        -- What was taken up again is free once more.
+        SELECT e.*, row_number() OVER (PARTITION BY e.page, e.life, e.kind, t.seq ORDER BY e.seq) AS times
+        FROM (FROM _page_event WHERE known AND kind IN ('retire', 'free')) AS e
+        ASOF LEFT JOIN _taken_up AS t ON e.page = t.page AND e.life = t.life AND e.seq > t.seq
     ),
     broken AS (
         SELECT seq, page, life, holder, 'drop' AS act, NULL AS still FROM counted WHERE kind = 'drop' AND held < 0

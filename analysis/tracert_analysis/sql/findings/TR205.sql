@@ -2,20 +2,27 @@
 WITH
     -- A transfer pins the pages that it moves bytes between, in the name of whoever holds them.
     writers AS (FROM holding WHERE mode = 'write' AND holder NOT LIKE 'transfer:%'),
-    shared AS (
+    paired AS (
         SELECT y.page, y.life, y.from_seq AS seq, x.holder AS other, x.life AS other_life, x.from_seq AS other_seq,
-            y.holder, 'writers' AS reason
+            y.holder, 'writers' AS reason, least(x.until_seq, y.until_seq) AS until_seq
         FROM writers AS y
         JOIN writers AS x
             ON x.page = y.page AND x.life = y.life AND x.holder <> y.holder
             AND x.from_seq < y.from_seq AND coalesce(x.until_seq > y.from_seq, true)
-    ),
-    granted AS (
-        SELECT p.page, p.life, p.alloc_seq, x.holder, x.life, x.from_seq, p.owner, 'granted'
+        UNION ALL
+        SELECT p.page, p.life, p.alloc_seq, x.holder, x.life, x.from_seq, p.owner, 'granted',
+            -- A cache may let go of its page as it is granted. Whoever else holds it, the page was not to be granted.
+            CASE WHEN x.holder LIKE 'prefix:%' THEN x.until_seq END
         FROM page_life AS p
         JOIN holding AS x
             ON x.page = p.page AND x.life < p.life AND x.from_seq < p.alloc_seq
             AND coalesce(x.until_seq > p.alloc_seq, true)
+    ),
+    -- When a page is handed over, the next holder may come before the last one goes, if nothing runs in between.
+    shared AS (
+        SELECT p.* EXCLUDE (until_seq)
+        FROM paired AS p ASOF LEFT JOIN (FROM _act WHERE kind <> 'publish') AS a ON p.seq < a.seq
+        WHERE p.until_seq IS NULL OR a.seq < p.until_seq
     ),
     -- Writes of requests through their rows, in spans during which they held the page for reading only.
     spans AS (
@@ -43,8 +50,6 @@ WITH
     ),
     all_broken AS (
         SELECT *, NULL AS row, NULL AS generation, NULL AS launch FROM shared
-        UNION ALL
-        SELECT *, NULL, NULL, NULL FROM granted
         UNION ALL
         SELECT
             x.page, x.life, x.seq, o.holder, x.life, o.from_seq, 'request:' || x.request, 'written',

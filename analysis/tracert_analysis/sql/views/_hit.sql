@@ -23,21 +23,10 @@ WITH
                 WHEN l.hit_tokens > l.place * w.page_size THEN l.hit_tokens - l.place * w.page_size
                 ELSE 0 END AS positions
         FROM listed AS l, _window AS w WHERE w.page_size IS NOT NULL
-    ),
-    kept AS (
-        SELECT seq, kind, node, identity, positions, TRY_CAST(x[1] AS UINTEGER) AS page,
-            TRY_CAST(x[2] AS UINTEGER) AS life
-        FROM (
-            SELECT seq, kind, node, identity, positions, unnest(pages) AS x
-            FROM _told_rest WHERE kind IN ('insert', 'evict') AND len(pages) > 0
-            UNION ALL
-            SELECT seq, kind, node, identity, positions, [page::BIGINT, life::BIGINT]
-            FROM _told_rest WHERE kind IN ('insert', 'evict') AND page IS NOT NULL
-        )
     )
 SELECT h.seq, h.request, h.node, h.digest, h.identity, h.place, h.page, h.life, h.positions,
     k.kind, k.seq, k.node, k.identity, k.positions
-FROM hit AS h ASOF LEFT JOIN kept AS k ON h.page = k.page AND h.life = k.life AND h.seq > k.seq
+FROM hit AS h ASOF LEFT JOIN _kept AS k ON h.page = k.page AND h.life = k.life AND h.seq > k.seq
 -- A reserved page stands in the place of one that nobody needs, such as what has left a sliding window.
 WHERE h.page IS NOT NULL AND h.life IS NOT NULL
     AND h.page NOT IN (SELECT page FROM page_life WHERE owner LIKE 'reserved:%');
