@@ -18,7 +18,7 @@ class Byte(NamedTuple):
     origin: int | None
     zero: bool = False
     content: str | None = None
-    """kv or rows."""
+    """kv or rows; empty where that is not told."""
     wrong: str | None = None
     """What was wrong with it when it was copied here."""
     wiped: int | None = None
@@ -106,7 +106,8 @@ class ByteOracle:
         seq, size = event["seq"], self.size
         before = [list(page) for page in self.pages]
         reads: list[tuple[int, int, int, int, int, str | None]] = []
-        content = event.get("class", "kv")
+        # What a writer without a stream puts there is of no class that it tells.
+        content = event.get("class", "kv") if event["kind"] == "launch" else ""
         writes = [(page, life, first, end, content) for page, life, first, end in event.get("writes", [])]
         for one in event.get("uses", []):
             for index in range(one["walked"]):
@@ -172,7 +173,7 @@ class ByteOracle:
     def _read_as(self, meant: str, seq: int, page: int, life: int, covered: range) -> None:
         """The life's own bytes are what they are read for."""
         own = {at: byte for at in covered if (byte := self.pages[page][at]).life == life and not byte.wrong}
-        found = {at: byte.origin for at, byte in own.items() if byte.content not in (None, meant)}
+        found = {at: byte.origin for at, byte in own.items() if byte.content not in (None, "", meant)}
         self._meet("mixed", seq, page, life, found)
 
     def _meet(self, kind: str, seq: int, page: int, life: int, found: dict[int, int | None]) -> None:
