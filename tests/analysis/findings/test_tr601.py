@@ -71,6 +71,52 @@ def test_a_launch_that_starts_behind_rejected_drafts(history: History, told: Rea
     }.items() <= finding.items()
 
 
+def test_a_frontier_beyond_what_was_accepted(history: History, told: Read) -> None:
+    """1 of 3 drafts stands, and the frontier moves by 3: the next launch reads a rejected one."""
+    speculating(history)
+    launch = history.forward(COMPUTE, use(0, 1, 4, 8), step=2)
+    judged = history.event("verify", request=1, row=0, step=2, drafts=3, accepted=1, frontier=7)
+    reader = history.forward(COMPUTE, use(0, 1, 7, 8), step=3)
+    (finding,) = told(history)
+    assert ("TR601", reader.seq, 6, launch.launch, judged) == tuple(
+        finding[name] for name in ("code", "seq", "resource_id", "other_launch", "other_seq")
+    )
+    assert "reads position 6 of row 0 for request 1 as accepted: " in finding["sentence"]
+    assert finding["sentence"].endswith(
+        f"of which 1 of 3 were accepted at event {judged}, which moved the frontier to position 7 instead of "
+        "6, and nothing was stored over the others"
+    )
+
+
+@pytest.mark.parametrize("how", ["next", "overlapped", "drawn", "chunk"])
+def test_a_frontier_that_only_seems_beyond(history: History, told: Read, how: str) -> None:
+    """It counts the next token; the launch behind has begun; drafting writes the row; a chunk is before."""
+    speculating(history, pages=6)
+    judged = {"request": 1, "row": 0, "drafts": 3, "accepted": 1}
+    start = 6
+    if how == "next":
+        history.forward(COMPUTE, use(0, 1, 4, 8))
+        history.event("verify", **judged, frontier=7)
+        history.event("transaction", op="commit", transaction=2, row=0, request=1, frontier=7)
+    elif how == "overlapped":
+        # The device goes on from where the drafts turned out to end: 3 stand.
+        history.forward(COMPUTE, use(0, 1, 4, 8))
+        history.forward(COMPUTE, use(0, 1, 5, 9))
+        history.event("verify", **judged | {"accepted": 3}, frontier=8)
+        start = 8
+    elif how == "drawn":
+        for at in (4, 5, 6):
+            history.forward(COMPUTE, use(0, 1, at, at + 1), kernel="draft")
+        history.forward(COMPUTE, use(0, 1, 4, 8))
+        history.event("verify", **judged, frontier=6)
+    else:
+        history.forward(COMPUTE, use(0, 1, 4, 10))
+        history.event("verify", **judged, frontier=8)
+        start = 8
+    history.forward(COMPUTE, use(0, 1, start, start + 1))
+    assert [] == told(history)
+
+
 def test_no_call_repairs_it(history: History, tmp_path: Path) -> None:
     """The report says what must change instead."""
     speculating(history)

@@ -12,11 +12,23 @@ WITH
         SEMI JOIN verified AS v ON u.request = v.request
         WHERE u.end > u.start
     ),
-    -- How far launches had written when the drafts were judged: behind the frontier lie the rejected ones.
+    -- Where what was accepted ends: at the frontier, and no further than the row's last launch allows, if it is this
+    -- that was judged: it computed one token and just these drafts, the frontier is in it, and nobody judged it before.
+    bounded AS (
+        SELECT v.*, CASE
+            WHEN u.end - u.start = 1 + v.drafts AND v.frontier > u.start AND v.frontier <= u.end
+                AND coalesce(p.seq < u.seq, true) THEN least(v.frontier, u.start + 1 + v.accepted)
+            ELSE v.frontier
+        END AS bound
+        FROM verified AS v
+        ASOF LEFT JOIN used AS u ON v.row = u.row AND v.generation = u.generation AND v.seq > u.seq
+        ASOF LEFT JOIN (SELECT seq, request FROM verified) AS p ON v.request = p.request AND v.seq > p.seq
+    ),
+    -- How far launches had written when the drafts were judged: behind what was accepted lie the rejected ones.
     judged AS (
-        SELECT v.*, max(u.end) AS written, max_by(u.seq, u.seq) FILTER (u.end > v.frontier) AS written_seq
-        FROM verified AS v JOIN used AS u ON v.row = u.row AND v.generation = u.generation AND u.seq < v.seq
-        GROUP BY ALL HAVING max(u.end) > v.frontier
+        SELECT v.*, max(u.end) AS written, max_by(u.seq, u.seq) FILTER (u.end > v.bound) AS written_seq
+        FROM bounded AS v JOIN used AS u ON v.row = u.row AND v.generation = u.generation AND u.seq < v.seq
+        GROUP BY ALL HAVING max(u.end) > v.bound
     ),
     -- Up to where somebody takes positions for accepted: a launch that reads them as context, the host that commits
     -- them, saves them or offers them to others.
@@ -45,7 +57,9 @@ WITH
     asked AS (
         SELECT t.act, t.seq, t.until, t.launch, t.row, t.generation, j.request, j.drafts, j.accepted,
             j.row AS from_row, j.generation AS from_generation, j.seq AS verify_seq, j.written, j.written_seq,
-            greatest(j.frontier, coalesce((
+            j.frontier, j.bound,
+            -- A host may count the token that is not computed yet among those that it commits.
+            greatest(CASE t.act WHEN 'commit' THEN j.frontier ELSE j.bound END, coalesce((
                 SELECT max(u.end) FROM used AS u WHERE u.request = j.request AND u.seq > j.seq AND u.seq < t.seq
             ), 0)) AS front
         FROM taken AS t ASOF JOIN judged AS j ON t.request = j.request AND t.seq > j.seq
@@ -104,7 +118,13 @@ SELECT
     || ' of row ' || b.row || ' for request ' || b.request || ' as accepted: '
     || coalesce(_launch_named(x.launch, x.kernel, xn.name), 'an earlier launch') || ' stored drafts there, of which '
     || coalesce(b.accepted::VARCHAR, 'too few') || ' of ' || coalesce(b.drafts::VARCHAR, 'all')
-    || ' were accepted at event ' || b.verify_seq || ', and nothing was stored over the others' AS sentence,
+    || ' were accepted at event ' || b.verify_seq
+    || CASE
+        WHEN b.frontier > b.bound
+            THEN ', which moved the frontier to position ' || b.frontier || ' instead of ' || b.bound
+        ELSE ''
+    END
+    || ', and nothing was stored over the others' AS sentence,
     CASE WHEN c.page IS NULL THEN 'row' ELSE 'page' END AS resource_kind,
     coalesce(c.page, b.row) AS resource_id,
     c.life,
