@@ -7,6 +7,7 @@ as good as what the hosts took for Unix time.
 """
 
 from collections.abc import Sequence
+from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -88,7 +89,8 @@ def open_ranks(paths: Sequence[str], *, database: str = ":memory:", beside: bool
         dumps[number] = Rank(number, dump, clocks[0] if one_clock else clock)
     # Only the events tell when it ended: a ring may be read long after.
     ends = [_last(dumps[number].dump, clock) for number, clock in zip(numbers, clocks, strict=True)]
-    apart = told.apart or relation(names, headers, ends).apart
+    given = [dumps[number].dump for number in numbers]
+    apart = told.apart or relation(names, headers, ends).apart or _strangers(given)
     if apart and not beside:
         raise NotRanks(apart, paths, headers)
     ranks = tuple(dumps[number] for number in sorted(dumps))
@@ -174,6 +176,38 @@ def _last(dump: Dump, offset_ns: int) -> int | None:
     """When its last event was: nanoseconds of Unix time."""
     last = dump.connection.execute("SELECT max(t) FROM event").fetchall()[0][0]
     return None if last is None else last + offset_ns
+
+
+class _Arrivals(NamedTuple):
+    """Which requests came to a rank."""
+
+    name: str
+    ids: dict[int, str]
+    """The client's id, by the engine's number."""
+    complete: bool
+
+
+def _strangers(dumps: Sequence[Dump]) -> str | None:
+    """Two that serve other requests: data-parallel ranks, each of which decides for itself.
+
+    No client's id is in both, and that is not for want of a beginning. None where there are no such two.
+    """
+    told = [_arrivals(dump) for dump in dumps]
+    for one, other in combinations([rank for rank in told if rank.ids], 2):
+        whole = one.complete and other.complete
+        known = whole or one.ids.keys() & other.ids.keys()
+        if known and set(one.ids.values()).isdisjoint(other.ids.values()):
+            names = " and ".join(Path(rank.name).name for rank in (one, other))
+            return f"{names} serve other requests: no client's id is in both"
+    return None
+
+
+def _arrivals(dump: Dump) -> _Arrivals:
+    came = dump.connection.execute(
+        "SELECT request, id FROM _told_rest WHERE kind = 'arrive' AND request IS NOT NULL AND id IS NOT NULL"
+    ).fetchall()
+    complete = dump.connection.execute("SELECT complete FROM _window").fetchall()[0][0]
+    return _Arrivals(dump.name, dict(came), bool(complete))
 
 
 def _side_by_side(

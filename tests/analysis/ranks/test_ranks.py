@@ -223,6 +223,33 @@ def test_dumps_that_are_not_of_ranks_of_one_engine_are_told_apart(tmp_path: Path
     assert [] == beside.connection.execute("FROM finding").fetchall()
 
 
+@pytest.mark.parametrize("other", ["ids", "numbers", "order", "later"])
+def test_ranks_that_serve_other_requests_are_not_compared(tmp_path: Path, other: str) -> None:
+    """Data-parallel ranks. Those that took in the same requests in another order have parted, though.
+
+    And of a rank that has lost its beginning nobody knows whether it had the other's requests.
+    """
+    first, second = Decisions(0), Decisions(1, first_seq=50 if other == "later" else 1)
+    for number, rank in enumerate((first, second)):
+        for request in (1, 2):
+            own = request + 2 * number * (other in ("numbers", "later"))
+            client = {"ids": f"{number}-{request}", "order": str((request + number) % 2)}.get(other, str(own))
+            rank.event("arrive", request=own, id=client, prompt_tokens=8)
+        for step in range(3):
+            rank.event(
+                "schedule", request=1 + 2 * number * (other == "numbers"), row=1, phase="decode", step=step,
+                scheduled_tokens=1 + number * (other == "order"), computed_tokens=step,
+            )  # fmt: skip
+    if other in ("ids", "numbers"):
+        with pytest.raises(NotRanks, match=r"dump-0\.jsonl and dump-1\.jsonl serve other requests: no"):
+            opened(tmp_path, first, second)
+        together = open_ranks(written(tmp_path, first, second), beside=True)
+        assert [] == together.connection.execute("SELECT * FROM finding").fetchall()
+    else:
+        told = opened(tmp_path, first, second).connection.execute("SELECT code FROM finding").fetchall()
+        assert told == ([("TR801",)] if other == "order" else [])
+
+
 def test_only_the_events_tell_when_a_ring_ended(tmp_path: Path) -> None:
     """It was read an hour later, when another engine ran."""
     ranks = [Decisions(number).decide(range(2)) for number in (0, 1)]
