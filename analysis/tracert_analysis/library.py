@@ -190,7 +190,8 @@ NEEDS: dict[str, str | tuple[str, ...] | Among] = {
         WHERE t.mode = 'walk' AND (t.page <> m.page OR t.life <> m.life)
     """,
     # Without a shared page nobody reads what another wrote.
-    "_foreign": "SELECT 1 FROM _reading WHERE front > 0",
+    "_elsewhere": "SELECT 1 FROM _reading WHERE front > 0",
+    "_foreign": "FROM _elsewhere",
     "_hit": ("match",),
     "_hit_read": "FROM _hit",
     "_hit_run": "FROM _hit_read",

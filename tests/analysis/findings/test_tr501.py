@@ -266,6 +266,42 @@ def test_a_hit_that_is_not_used_is_computed(history: History, told: Read) -> Non
     assert [] == told(history)
 
 
+@pytest.mark.parametrize("named", ["as it stands", "turned"])
+def test_the_window_of_another_that_moved_on(history: History, told: Read, named: str) -> None:
+    """Request 1's second page goes, its third moves up; request 2 is forked from what is left, twice over."""
+    pages = computed(history, 3)
+    left = [pages[0], pages[2]]
+    history.publish(COMPUTE, 0, 1, left)
+    history.forward(COMPUTE, use(0, 1, 8, 8))
+    history.hold(left, "request:2")
+    history.hold(left, "request:3")
+    forked = left if named == "as it stands" else left[::-1]
+    copied = history.alloc([10], "request:3")
+    history.copy(COMPUTE, [[*left[1], 0, 4]], [[*copied[0], 0, 4]])
+    history.acquire(2, 1, 3)
+    history.publish(COMPUTE, 2, 1, [forked[0], *copied, *history.alloc([11], "request:3")])
+    started_behind(history, forked + history.alloc([9], "request:2"), 8)
+    history.forward(COMPUTE, use(2, 1, 8, 9))
+    found = {(one["code"], one["row"], one["resource_id"]) for one in told(history)}
+    assert (set() if named == "as it stands" else {("TR501", 1, 5), ("TR501", 1, 7)}) == found
+
+
+@pytest.mark.parametrize(
+    ("named", "start", "foreign"),
+    [([2, 3], 8, []), ([3, 2], 8, [7, 8]), ([2, 3], 9, [7, 8]), ([2], 4, [7]), ([1, 3], 8, [6, 8])],
+)
+def test_a_row_that_names_the_window_of_a_hit_alone(
+    history: History, told: Read, named: list[int], start: int, foreign: list[int]
+) -> None:
+    """The end of what was hit, in its order, and the sequence counted from there; nothing else."""
+    pages = computed(history, 4)
+    match(history, pages, tokens=16)
+    history.hold(pages, "request:2")
+    started_behind(history, [pages[at] for at in named] + history.alloc([10, 11], "request:2"), start)
+    found = [one["resource_id"] for one in told(history) if one["code"] == "TR501"]
+    assert foreign == sorted(found)
+
+
 def test_a_window_that_moved_on_is_the_requests_own(history: History, told: Read) -> None:
     """Hit pages stand in a later row of the request one entry further to the front."""
     pages = computed(history, 2)

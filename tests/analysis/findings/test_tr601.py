@@ -180,6 +180,50 @@ def test_a_cache_is_given_what_was_accepted(history: History, told: Read, extra:
     assert [] == told(history)
 
 
+@pytest.mark.parametrize("mapped", [False, True])
+def test_a_branch_whose_pages_are_named_elsewhere(told: Read, mapped: bool) -> None:
+    """Pages of one position: the accepted branch moves up in the row, and what stood there is left over."""
+    history = History(page_size=1)
+    history.clear(COMPUTE)
+    history.sync()
+    pages = history.alloc(range(1, 9), "request:1")
+    history.acquire(0, 1, 1)
+
+    def named(pages: list[tuple[int, int]], first: int) -> None:
+        if mapped:
+            history.event("map", row=0, generation=1, index=first, pages=[list(page) for page in pages])
+        history.publish(COMPUTE, 0, 1, pages, first=first)
+
+    named(pages, 0)
+    history.forward(COMPUTE, use(0, 1, 0, 3, page_size=1))
+    history.forward(COMPUTE, use(0, 1, 3, 8, page_size=1))
+    history.event("verify", request=1, row=0, step=1, drafts=4, accepted=1, positions=5, frontier=5)
+    kept = [*pages[:4], pages[6]]
+    if mapped:
+        history.event("unmap", row=0, generation=1, index=4, pages=[list(page) for page in pages[4:]])
+    named(kept[3:], 3)
+    history.sync()
+    history.drop([pages[4], pages[5], pages[7]], "request:1")
+    named(history.alloc([9], "request:1"), 5)
+
+    def given(node: int, pages: list[tuple[int, int]]) -> int:
+        history.hold(pages, f"prefix:{node}")
+        listed = [list(page) for page in pages]
+        return history.event("insert", node=node, digest="a" * 16, parent=0, identity=7, pages=listed)
+
+    given(1, kept)
+    history.event("match", request=2, node=1, digest="a" * 16, identity=7, hit_tokens=5, pages=kept)
+    history.hold(kept, "request:2")
+    history.acquire(1, 1, 2)
+    history.publish(COMPUTE, 1, 1, kept + history.alloc([10], "request:2"))
+    history.forward(COMPUTE, use(1, 1, 5, 6, page_size=1))
+    assert [] == told(history)
+    ghost = given(2, [*kept, (9, 1)])
+    (finding,) = told(history)
+    assert ("TR601", ghost) == (finding["code"], finding["seq"])
+    assert finding["sentence"].startswith("the prefix cache is given position 5 of row 0")
+
+
 def test_a_new_tenant_is_not_the_old_one(history: History, told: Read) -> None:
     """The row goes to request 2, which is computed from another place on."""
     speculating(history)

@@ -30,6 +30,24 @@ WITH
         FROM bounded AS v JOIN used AS u ON v.row = u.row AND v.generation = u.generation AND u.seq < v.seq
         GROUP BY ALL HAVING max(u.end) > v.bound
     ),
+    -- The pages that a cache is given, in the rows that name them: a page that was moved to another entry stands where
+    -- the host maps it, or where it was published last, and what names it elsewhere is left over.
+    standing AS (
+        SELECT i.seq, i.filled, c.row, c.generation, c.index
+        FROM (
+            SELECT e.seq, unnest(e.pages)[1] AS page, unnest(e.pages)[2] AS life,
+                coalesce(e.positions, w.page_size) AS filled
+            FROM _told_rest AS e, _window AS w WHERE e.kind = 'insert' AND len(e.pages) > 0
+        ) AS i
+        JOIN row_content AS c
+            ON i.page = c.page AND i.life = c.life AND c.seq < i.seq AND coalesce(c.until_seq > i.seq, true)
+        LEFT JOIN _mapped AS m
+            ON c.row = m.row AND c.generation = m.generation AND c.index = m.index AND c.page = m.page
+            AND c.life = m.life AND m.from_seq < i.seq AND coalesce(m.until_seq > i.seq, true)
+        QUALIFY rank() OVER (
+            PARTITION BY i.seq, i.page, i.life, c.row, c.generation ORDER BY m.row IS NULL, c.seq DESC
+        ) = 1
+    ),
     -- Up to where somebody takes positions for accepted: a launch that reads them as context, the host that commits
     -- them, saves them or offers them to others.
     taken AS (
@@ -40,18 +58,12 @@ WITH
             ON e.row = n.row AND e.request = n.request AND n.from_seq < e.seq AND coalesce(n.until_seq > e.seq, true)
         WHERE e.kind = 'transaction' AND e.op = 'commit' AND e.frontier IS NOT NULL
         UNION ALL
-        SELECT 'cache', i.seq, c.row, c.generation, n.request,
-            max(c.index) * any_value(w.page_size) + any_value(i.filled), NULL
-        FROM (
-            SELECT e.seq, unnest(e.pages)[1] AS page, unnest(e.pages)[2] AS life,
-                coalesce(e.positions, w.page_size) AS filled
-            FROM _told_rest AS e, _window AS w WHERE e.kind = 'insert' AND len(e.pages) > 0
-        ) AS i
-        JOIN row_content AS c
-            ON i.page = c.page AND i.life = c.life AND c.seq < i.seq AND coalesce(c.until_seq > i.seq, true)
+        SELECT 'cache', c.seq, c.row, c.generation, n.request,
+            max(c.index) * any_value(w.page_size) + any_value(c.filled), NULL
+        FROM standing AS c
         JOIN _tenancy AS n ON c.row = n.row AND c.generation = n.generation
         CROSS JOIN _window AS w
-        GROUP BY i.seq, c.row, c.generation, n.request
+        GROUP BY c.seq, c.row, c.generation, n.request
     ),
     -- What was computed since the drafts were judged lies over theirs, as far as it goes on from the frontier.
     asked AS (
