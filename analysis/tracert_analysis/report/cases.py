@@ -9,6 +9,19 @@ MEANT_OTHER = """
 SELECT count(*) AS found FROM _misplaced
 WHERE seq = $seq AND "row" = $row AND generation = $generation AND page = $page AND life = $life"""
 
+# Nothing had ever been published in the entry that the launch follows.
+UNPUBLISHED = """
+SELECT count(*) AS found FROM _unpublished WHERE seq = $seq AND "row" = $row AND generation = $generation"""
+
+# Somebody had given the page back by then.
+GIVEN_BACK = """
+SELECT count(*) AS found FROM holding WHERE page = $page AND life = $life AND until_seq <= $seq"""
+
+# The page is nobody's.
+RESERVED = """
+SELECT count(*) AS found FROM page_life
+WHERE page = $page AND life = $life AND owner LIKE 'reserved:%'"""
+
 # The launch reads as one part of a sequence what was computed as another.
 OTHER_POSITIONS = "SELECT count(*) AS found FROM _foreign WHERE seq = $seq AND page = $page AND life = $life"
 
@@ -57,10 +70,12 @@ def cases(
             at_hand["Where state rows are what is stale"] = rows and not in_place
         return at_hand
     if code == "TR402":
-        meant_other = _is_told(questions, MEANT_OTHER, root)
+        meant_other = _is_told(questions, MEANT_OTHER, root) or _is_told(questions, UNPUBLISHED, root, "row")
         return {
             "Where the host means another page": meant_other,
-            "Where the row names what was given back": not meant_other,
+            "Where the row names what was given back": not meant_other
+            and _is_told(questions, GIVEN_BACK, root),
+            "Where it names a reserved page": not meant_other and _is_told(questions, RESERVED, root),
         }
     if code == "TR501":
         other = _is_told(questions, OTHER_POSITIONS, root)
@@ -98,9 +113,9 @@ def _of_room(root: Row, workspace: WorkspaceStory) -> dict[str, bool]:
     }
 
 
-def _is_told(questions: Questions, sql: str, root: Row) -> bool:
-    """Does a private table that the finding was made of have it?"""
-    if root["resource_kind"] != "page":
+def _is_told(questions: Questions, sql: str, root: Row, of: str = "page") -> bool:
+    """Does a private table have it that the finding was made of? No, where that is not about an `of`."""
+    if root["resource_kind"] != of:
         return False
     where = {name: root[name] for name in ("seq", "row", "generation", "life")}
     return bool(questions.rows(sql, page=root["resource_id"], **where)[0]["found"])

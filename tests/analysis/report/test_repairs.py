@@ -26,6 +26,18 @@ def test_an_item_is_for_its_case_alone() -> None:
     assert fitting(items, {}) == items
 
 
+def test_the_case_at_hand_comes_first() -> None:
+    """Before what helps in general."""
+    other, named, slot = (
+        "Where other positions stand there",
+        "Where it was hit by a name",
+        "Where a slot of the host tier has another page",
+    )
+    for case, starts in ((other, "Map the pages"), (named, "Compare the tokens"), (slot, "Forget the name")):
+        at_hand = {one: one == case for one in (other, named, slot)}
+        assert fitting(pages()["TR501"].fixes(), at_hand)[0].startswith(starts)
+
+
 def test_cases_that_a_page_tells_of_are_known() -> None:
     """A condition that nobody decides would stand in every report."""
     told = {
@@ -47,6 +59,7 @@ def test_cases_that_a_page_tells_of_are_known() -> None:
         "Where its range is what is wrong",
         "Where the host means another page",
         "Where the row names what was given back",
+        "Where it names a reserved page",
         "Where other positions stand there",
         "Where it was hit by a name",
         "Where a slot of the host tier has another page",
@@ -107,22 +120,38 @@ def test_a_torn_copy_is_repaired_as_its_reason_asks(
         assert verdict.counterfactual.endswith("gone")
 
 
-@pytest.mark.parametrize("swapped", [False, True])
-def test_the_first_repair_of_a_stale_entry_fits_its_reason(tmp_path: Path, swapped: bool) -> None:
+@pytest.mark.parametrize(
+    ("entry", "first"),
+    [
+        ("swapped", "Publish from the list that was mapped"),
+        ("given back", "Unmap and publish before the page"),
+        ("not published", "Publish from the list that was mapped"),
+        ("reserved", "Name a page of the request's own"),
+        ("another's", "Publish the whole row when a row changes hands"),
+    ],
+)
+def test_the_first_repair_of_a_stale_entry_fits_its_reason(tmp_path: Path, entry: str, first: str) -> None:
     """Of pages that nobody gave back, no repair that gives them back later."""
     history = History()
     history.clear(COMPUTE)
     history.sync()
+    history.alloc([0], "reserved:0")
     pages = history.alloc([5, 6], "request:1")
-    if not swapped:
+    named = list(pages)
+    if entry == "given back":
         history.give_back(pages[1:], "request:1")
+    elif entry in ("reserved", "another's"):
+        pages[1] = named[1] = (0, 1) if entry == "reserved" else history.alloc([7], "request:2")[0]
+    elif entry == "swapped":
+        named.reverse()
+    else:
+        named.pop()
     history.acquire(0, 1, 1)
     history.event("map", row=0, generation=1, index=0, pages=[list(page) for page in pages])
-    history.publish(COMPUTE, 0, 1, pages[::-1] if swapped else pages)
-    history.forward(COMPUTE, use(0, 1, 0, 4, walked=2))
+    history.publish(COMPUTE, 0, 1, named)
+    history.forward(COMPUTE, use(0, 1, 0, 4 if entry == "given back" else 6, walked=2))
     verdict = build(history.read(tmp_path)).verdict
-    first = "Publish from the list that was mapped" if swapped else "Unmap and publish before the page"
-    assert ("TR402", True) == (verdict.code, verdict.fix[0].startswith(first))
+    assert ("TR402", True) == (verdict.code, verdict.fix[0].startswith(first)), verdict.fix
 
 
 @pytest.mark.parametrize(
