@@ -62,6 +62,15 @@ CODE = {
 """What some line of code does, by the class of the verdict."""
 
 
+SUSPECTED = {
+    "TR204": "what the page is kept for may still come to its end",
+    "TR501": "two requests may have the same tokens, of which a history has none",
+}
+"""Why a rule only suspects, where a history has all of its events."""
+
+HOLES = "SELECT holes FROM _window"
+
+
 def standing(questions: Questions, dump: Dump, scene: Scene, whole: bool) -> Standing | None:
     """Three kinds of sentences about the verdict; None without one.
 
@@ -82,7 +91,7 @@ def standing(questions: Questions, dump: Dump, scene: Scene, whole: bool) -> Sta
     recorded = RECORDED["symptom beside" if beside else kind] if kind in RECORDED else "the events"
     recorded, does = OF_CODE.get(str(row["code"]), (recorded, CODE.get(kind, "")))
     return Standing(
-        scope=_scope(str(row["confidence"]), symptom is not None),
+        scope=_scope(questions, row, symptom is not None),
         observed=tuple(
             filter(
                 None,
@@ -136,15 +145,17 @@ def _overtaken(row: Row, kind: str, seen: dict[str, Any]) -> str | None:
     return f"launch {row['launch']} started before {earlier}"
 
 
-def _scope(confidence: str, symptom: bool) -> str:
+def _scope(questions: Questions, row: Row, symptom: bool) -> str:
     """What the confidence is about."""
+    confidence = row["confidence"]
     if confidence == "observed" and symptom:
         return "that the rule is broken, and that a launch it concerns went wrong"
     if confidence == "observed":
         return "that the rule is broken, and what the device did by it"
     if confidence == "proven":
         return "that the rule is broken; nothing was seen to go wrong by it"
-    return "events are missing, or not understood, that could show it otherwise"
+    missing = "events are missing, or not understood, that could show it otherwise"
+    return missing if questions.rows(HOLES)[0]["holes"] else SUSPECTED.get(row["code"], missing)
 
 
 def _inferred(

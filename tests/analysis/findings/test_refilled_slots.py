@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tracert_analysis.report.build import build
 
 from tests.analysis.findings.test_outside import told as all_told
 from tests.analysis.history import History, Launched, Page, use
@@ -59,7 +60,7 @@ class Requests:
         return page
 
 
-def test_two_that_are_swapped_out_to_one_slot(history: History, told: Read) -> None:
+def test_two_that_are_swapped_out_to_one_slot(history: History, told: Read, tmp_path: Path) -> None:
     """The second over the first: each loads it back, and the first goes on from what the second computed."""
     requests = Requests(history)
     requests.begin(1, 3)
@@ -89,6 +90,9 @@ def test_two_that_are_swapped_out_to_one_slot(history: History, told: Read) -> N
         "other_launch": over.launch,
         "other_seq": over.seq,
     }.items() <= finding.items()
+    report = build(history.read(tmp_path))
+    assert report.sentence.startswith("Suspected only: two requests may have the same tokens, of which")
+    assert [fix for fix in report.verdict.fix if fix.startswith("Forget the name of a host slot when")]
 
 
 SOUND = ("match", "cached", "shared", "copied", "again", "taken back", "next turn")
