@@ -282,6 +282,9 @@ NEEDS: dict[str, str | tuple[str, ...] | Among] = {
         WHERE t.mode = 'write' AND h.mode = 'read'
         UNION ALL
         SELECT 1 FROM _row_store
+        UNION ALL
+        SELECT 1 FROM _extent AS x JOIN _kept AS k ON x.page = k.page AND x.life = k.life AND x.seq > k.seq
+        WHERE x.mode = 'write' AND x.source <> 'clear' AND k.kind = 'insert'
     """,
     "TR206": """
         SELECT 1 FROM (SELECT page FROM _touch UNION ALL SELECT page FROM _extent WHERE source <> 'clear')

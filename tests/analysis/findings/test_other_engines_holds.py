@@ -4,6 +4,7 @@ For the fast suite all acts are in one history, each on pages and rows of its ow
 alone.
 """
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -150,6 +151,60 @@ def takes_a_retired_page_up_again(engine: Engine) -> None:
     engine.run(request, 4, 5)
 
 
+def _filled_twice(engine: Engine, holder: str, fill: Callable[[Page], object]) -> None:
+    """A page of a holder is filled, cached, and read by another request; then the same comes once more."""
+    page = engine.pages(1, holder)
+    fill(page[0])
+    engine.insert(page)
+    reader = engine.request()
+    engine.hold(page, reader.holder, "read")
+    engine.drop(page, holder)
+    fill(page[0])
+    engine.seat(reader, page + engine.pages(1, reader.holder))
+    engine.run(reader, 4, 5)
+
+
+def fills_a_shared_page_with_the_same_again(engine: Engine) -> None:
+    """By layers, or for the second time: from one slot, from one page, by the network."""
+    request, source = engine.prefill(4)
+    slot = engine.new("slot")
+    engine.moved("offload", COMPUTE, [(slot, *source[0])])
+    _filled_twice(engine, request.holder, lambda page: engine.moved("load", COMPUTE, [(slot, *page)]))
+    _filled_twice(engine, request.holder, lambda page: engine.copied(source[0], page, 4))
+    _filled_twice(engine, request.holder, lambda page: engine.brought(extent(page, 4)))
+
+
+def brings_what_a_shared_page_lacks(engine: Engine) -> None:
+    """Into a page that is fresh, though it is cached and read already; and behind what is cached of one."""
+    request, source = engine.prefill(4)
+    for first in (0, 2):
+        page = engine.pages(1, request.holder)
+        if first:
+            engine.copied(source[0], page[0], 3)
+        engine.insert(page, positions=2 if first else None)
+        reader = engine.request()
+        engine.hold(page, reader.holder, "read")
+        engine.drop(page, request.holder)
+        engine.copy(COMPUTE, [extent(source[0], 4, first)], [extent(page[0], 4, first)])
+        engine.sync()
+        engine.brought(extent(page[0], 4, first)) if first else None
+
+
+def fills_a_page_that_it_may_write(engine: Engine) -> None:
+    """It is cached, and held for writing by who fills it; or it has left the cache, and is filled anew."""
+    request, page = engine.prefill(4)
+    node = engine.insert(page)
+    reader = engine.request()
+    engine.hold(page, reader.holder, "read")
+    engine.sync()
+    engine.host_write([extent(page[0], 4)])
+    engine.drop(page, request.holder)
+    engine.event("evict", node=node, digest=f"{node:016x}", pages=[list(page[0])])
+    engine.brought(extent(page[0], 4))
+    engine.insert(page)
+    engine.clear(COMPUTE, [extent(page[0], 4, 4)])
+
+
 ACTS: list[Act] = [
     copies_the_state_of_a_prefix,
     loads_its_state_from_the_host_tier,
@@ -160,6 +215,9 @@ ACTS: list[Act] = [
     evicts_behind_the_grant,
     takes_cached_pages_from_the_free_list,
     takes_a_retired_page_up_again,
+    fills_a_shared_page_with_the_same_again,
+    brings_what_a_shared_page_lacks,
+    fills_a_page_that_it_may_write,
 ]
 
 

@@ -90,6 +90,43 @@ def test_a_holder_that_goes_behind_the_grant(history: History, told: Read, holde
     assert [("TR205", granted)] == [(found["code"], found["seq"]) for found in told(history)]
 
 
+@pytest.mark.parametrize("how", ["load", "copy", "external", "host"])
+def test_something_else_is_brought_into_a_shared_page(history: History, told: Read, how: str) -> None:
+    """Who brings it took the target for a page of its own."""
+    pages, other = history.alloc([5], "request:1"), history.alloc([6], "request:1")
+    writer = history.fill(COMPUTE, pages + other)
+    history.sync()
+    for page, node in ((pages, 1), (other, 2)):
+        history.hold(page, f"prefix:{node}")
+        history.event("insert", node=node, digest=f"a{node}", identity=1, pages=[list(page[0])], positions=3)
+    history.hold(pages, "request:2")
+    history.drop(pages, "request:1")
+    history.moved("offload", COMPUTE, [(0, 6, 1)])
+    if how == "load":
+        by = f"launch {history.moved('load', COMPUTE, [(0, 5, 1)]).launch} (load_pages) on compute"
+    elif how == "copy":
+        by = f"launch {history.copy(COMPUTE, [[6, 1, 0, 4]], [[5, 1, 0, 4]]).launch} (copy_pages) on compute"
+    elif how == "external":
+        history.end("nic", history.begin("nic", writes=[[5, 1, 0, 4]]))
+        by = "transaction 1 of external:nic"
+    else:
+        history.host_write([[5, 1, 0, 4]])
+        by = "the host"
+    (finding,) = told(history)
+    assert {
+        "code": "TR205",
+        "confidence": "proven",
+        "sentence": (
+            f"{by} writes positions 0 to 2 of page 5.1, which is cached and which nobody holds for writing, "
+            f"over what launch {writer.launch} (forward) on compute put there; request:2 holds it for reading"
+        ),
+        "resource_id": 5,
+        "life": 1,
+        "request": None,
+        "other_seq": writer.seq,
+    }.items() <= finding.items()
+
+
 def test_readers_are_no_matter(history: History, told: Read) -> None:
     """A prefix and its readers, beside the request that goes on behind them."""
     pages = history.alloc([5], "request:1")

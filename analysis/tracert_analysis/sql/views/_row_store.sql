@@ -50,7 +50,7 @@ WITH RECURSIVE
         SEMI JOIN mixed AS x ON m.source_page = x.page AND m.source_life = x.life
         JOIN written AS b
             ON b.page = m.source_page AND b.life = m.source_life AND b.seq < m.source_seq
-            AND b.first < m.source_first + m.end - m.first AND b.end > m.source_first
+            AND b.first < TRY(m.source_first + m.end - m.first) AND b.end > m.source_first
         GROUP BY ALL
     ),
     brought AS (
