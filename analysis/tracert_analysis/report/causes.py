@@ -5,9 +5,10 @@ Findings are put together by what they are about (`consequence`), by the place i
 nothing explains stands on its own.
 
 The verdict is the earliest finding that explains what failed: it, or what follows from it, is tied to that
-(`tie`). Where another that is tied to it visibly went wrong, and the earlier one did not, that one must take
-the other away: its repair is tried on the history. Where none is tied, the verdict is the first symptom, else
-the earliest finding, which then is no cause. Where nothing failed, it is the earliest finding.
+(`tie`). Where another that is tied to it visibly went wrong, and the earlier one did not, or is tied only by
+what its launch stored, that one must take the other away: its repair is tried on the history. Where none is
+tied, the verdict is the first symptom, else the earliest finding, which then is no cause. Where nothing
+failed, it is the earliest finding.
 """
 
 from collections.abc import Callable
@@ -42,6 +43,8 @@ class Cluster:
     rows: list[Row]
     tied: bool | None = None
     """Does it explain what failed? None where nothing did, or the history does not say what."""
+    may_be: bool = False
+    """It is not tied to what failed, and may have reached that through what others computed."""
 
     @property
     def root(self) -> Row:
@@ -73,6 +76,9 @@ class Causes:
         for cluster in self._clusters:
             cluster.tied = self._is_tied(cluster)
         self._lead()
+        self._follow()
+        for cluster in self._clusters:
+            cluster.may_be = cluster.tied is False and self._may_be(cluster)
 
     @cached_property
     def times(self) -> int:
@@ -116,12 +122,21 @@ class Causes:
         return [cluster.rows for cluster in self._clusters[1:]]
 
     def independent(self) -> list[list[Row]]:
-        """Of these the ones that have nothing to do with what failed; none where nothing did."""
-        return [cluster.rows for cluster in self._clusters[1:] if cluster.tied is False]
+        """Of these the ones that have nothing to do with what failed; none where nothing did.
+
+        What failed shows in a symptom: that is not among them.
+        """
+        return [
+            cluster.rows
+            for cluster in self._clusters[1:]
+            if cluster.tied is False and not cluster.may_be and cluster.root["class"] != "symptom"
+        ]
 
     def explains(self) -> bool | None:
         """Does the verdict explain what failed? None where nothing did, or the history does not say what."""
-        return self._clusters[0].tied if self._clusters else None
+        if not self._clusters or self._clusters[0].may_be:
+            return None
+        return self._clusters[0].tied
 
     def _repetitions(self, cluster: Cluster) -> list[Row]:
         place = self._places.of(cluster.root)
@@ -146,14 +161,44 @@ class Causes:
             self._clusters.remove(first)
             self._clusters.insert(0, first)
 
+    def _follow(self) -> None:
+        """Where the verdict is tied to what failed, what shows there follows from it."""
+        if self._ties is None or not self._clusters or self.root["class"] == "symptom":
+            return
+        lead = self._clusters[0]
+        for cluster in self._clusters[1:]:
+            for row in [row for row in cluster.rows if row["class"] == "symptom"]:
+                why = next((why for cause in lead.rows if (why := self._ties.why(cause, row))), None)
+                if why is not None:
+                    cluster.rows.remove(row)
+                    lead.rows.append(row)
+                    self._reasons[row["finding"]] = why
+        self._clusters = [cluster for cluster in self._clusters if cluster.rows]
+
+    def _may_be(self, cluster: Cluster) -> bool:
+        """May it have to do with what failed, or with an act of the verdict's?"""
+        if self._ties is None or cluster.root["code"] == "TR204":
+            return False
+        lead = self._clusters[0]
+        if (
+            lead is not cluster
+            and lead.tied
+            and any(_meet(row, of) for row in cluster.rows for of in lead.rows)
+        ):
+            return True
+        return any(self._ties.may_be(row) for row in cluster.rows)
+
     def _chosen(self, tied: list[Cluster]) -> Cluster:
-        """The earliest, unless its repair leaves what visibly went wrong."""
-        seen = next((cluster for cluster in tied if self._seen(cluster)), tied[0])
+        """The earliest, unless its repair leaves what visibly went wrong, or what is more closely tied."""
+        seen = next((cluster for cluster in tied if self._seen(cluster)), None)
+        if seen is None:
+            seen = next((cluster for cluster in tied if self._shares(cluster)), tied[0])
+        wrong = self._seen(seen) or [row for row in seen.rows if self._is_shared(row)]
         before = tied[: tied.index(seen)]
         for cluster in before[:TRIED_MAX]:
             self._turn(cluster)
             edited = self._repair(self._repetitions(cluster)) if self._repair is not None else None
-            takes = edited.takes(self._seen(seen)) if edited is not None else None
+            takes = edited.takes(wrong) if edited is not None else None
             # Where bytes are made right, they are everywhere: that it helps does not say that it is one bug.
             if takes and not {cluster.root["code"], seen.root["code"]} <= {*BYTES}:
                 self._absorb(cluster, seen)
@@ -227,3 +272,9 @@ class Causes:
             return REPEATED
         order = self._places.order(row)
         return SAME_ORDER if order is not None and order == self._places.order(root) else None
+
+
+def _meet(row: Row, of: Row) -> bool:
+    """Is a launch of one the earlier one of the other? That one launch broke both may be in two rows."""
+    of_both = (row["launch"], of["other_launch"]), (row["other_launch"], of["launch"])
+    return any(one is not None and one == other for one, other in of_both)

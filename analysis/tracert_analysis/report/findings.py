@@ -113,8 +113,15 @@ def story(causes: Causes, chosen: Shown, lacks_order: bool) -> str:
 def unexplained(causes: Causes, failure: Failure | None) -> str:
     """That the verdict does not explain what failed, or may not, as a sentence; empty where it does."""
     explains = causes.explains()
-    if failure is None or explains or (causes.root["class"] == "symptom" and not causes.independent()):
+    others = any(row["class"] != "symptom" for cluster in causes.alone() for row in cluster)
+    if failure is None or explains or (causes.root["class"] == "symptom" and not others):
         return ""
+    if explains is None and failure.launches:
+        failure.ask()
+        return (
+            f" Whether this explains {failure.name} is not known: by a page, a row or a launch nothing ties "
+            f"it to {failure.told}, and what others computed of it may have come there."
+        )
     if explains is None:
         return f" Whether this explains {failure.name} is not known: no launch is known at which it shows."
     failure.ask()

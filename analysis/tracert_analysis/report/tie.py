@@ -7,10 +7,12 @@ that is kept, unless pages ran out.
 
 from enum import IntEnum
 from functools import cached_property
+from typing import NamedTuple
 
-from tracert_analysis.report.consequence import ENDINGS, PREFIX
+from tracert_analysis.report.consequence import BYTES, ENDINGS, PREFIX
 from tracert_analysis.report.failure import Failed, Failure
 from tracert_analysis.report.questions import Questions, Row
+from tracert_analysis.report.reach import Reach
 
 BEGINNINGS = ("TR104", "TR202")
 """What lacks is order after the life before: who still uses that one is hit."""
@@ -19,38 +21,12 @@ ROWS = """
 SELECT DISTINCT u.launch, u."row", u.generation FROM _use u JOIN (VALUES {launches}) AS a (launch, "row")
     ON u.launch = a.launch AND (a."row" < 0 OR u."row" = a."row")"""
 
-# Only pages that findings name.
-PAGES = """
-SELECT DISTINCT x.launch, x.page, x.life FROM access x JOIN (VALUES {launches}) AS a (launch, "row")
-    ON x.launch = a.launch AND (a."row" < 0 OR x."row" IS NULL OR x."row" = a."row")
-WHERE x.page IN (SELECT resource_id FROM finding WHERE resource_kind = 'page')"""
-
 # Acts that came in order after what failed.
 LATER = """
 SELECT f.finding, l.launch FROM finding f JOIN launch l ON l.launch IN ({numbers}) AND l.seq < f.seq
 LEFT JOIN _act t ON t.seq = f.seq
 WHERE CASE WHEN t.seq IS NULL THEN coalesce(l.learnt_seq < f.seq, false)
     ELSE t.stream = l.stream OR coalesce(t.clock[l.stream + 1] >= l.ordinal, false) END"""
-
-# What the launch of a finding stored, by the finding's row or by pages, that a launch which failed touches.
-STORED = """
-SELECT DISTINCT f.finding
-FROM finding f JOIN access x
-    ON x.launch = f.launch AND x.mode = 'write' AND (f."row" IS NULL OR coalesce(x."row" = f."row", true))
-JOIN access m ON m.page = x.page AND m.life = x.life
-JOIN (VALUES {launches}) AS a (launch, "row")
-    ON m.launch = a.launch AND (a."row" < 0 OR m."row" IS NULL OR m."row" = a."row")
-WHERE f.class IN ('order', 'lifetime', 'mapping', 'content') AND f.seq <= m.seq
-    AND (f.launch <> m.launch OR x."row" <> m."row")"""
-
-# Clears whose zeros what failed reads, wherever copies took them.
-WIPED = """
-SELECT DISTINCT f.finding
-FROM finding f JOIN _met w ON w.clear_seq = f.seq AND w.clear_page = f.resource_id AND w.clear_life = f.life
-JOIN access m ON m.page = w.page AND m.life = w.life AND m.seq >= w.seq
-JOIN (VALUES {launches}) AS a (launch, "row")
-    ON m.launch = a.launch AND (a."row" < 0 OR m."row" IS NULL OR m."row" = a."row")
-WHERE f.code = 'TR104' AND w.kind = 'wiped'"""
 
 # The lives that pages had when rules about them were broken.
 THEN = """
@@ -69,12 +45,21 @@ class Tie(IntEnum):
     """They have a launch, a page, a row or a request in common."""
 
 
+class Way(NamedTuple):
+    """By what a finding is tied to a launch that failed."""
+
+    tie: Tie
+    why: str
+    """A clause."""
+
+
 class Ties:
     """How findings are tied to what failed; each part is looked up when it is asked for."""
 
     def __init__(self, questions: Questions, failure: Failure) -> None:
         self._questions = questions
         self._failure = failure
+        self._reach = Reach(questions, failure.launches)
         self._known: dict[int, Tie] = {}
 
     def of(self, row: Row) -> Tie:
@@ -84,45 +69,98 @@ class Ties:
             self._known[number] = self._of(row)
         return self._known[number]
 
+    def why(self, row: Row, symptom: Row) -> str | None:
+        """By what it is tied to where that symptom shows, as a clause; None where it is not."""
+        if row["class"] == "symptom" or row["code"] == "TR204":
+            return None
+        ways = (
+            self._way(row, failed)
+            for failed in self._failure.launches
+            if failed.launch == symptom["launch"]
+            and (failed.row is None or symptom["row"] is None or failed.row == symptom["row"])
+        )
+        found = max((way for way in ways if way is not None), default=None, key=lambda way: way.tie)
+        if found is not None:
+            return found.why
+        if self._shares_request(row) and row["request"] == symptom["request"]:
+            return f"the same request {row['request']}"
+        return None
+
+    def may_be(self, row: Row) -> bool:
+        """Where it is not tied: may it have reached what failed, through what others computed of it?"""
+        if row["class"] in ("symptom", "resource") or row["code"] == "TR204" or not self._failure.launches:
+            return False
+        if all(self._is_later(row, failed) for failed in self._failure.launches):
+            return False
+        pages: set[tuple[int, int]] = set()
+        if row["resource_kind"] == "page":
+            pages = {(row["resource_id"], life) for life in self._lives(row)}
+        return self._reach.may(row["finding"], pages)
+
     def _of(self, row: Row) -> Tie:
         if row["class"] == "symptom":
             return Tie.SHARED
         if row["code"] == "TR204":
             return Tie.SHARED if self._failure.wants_room else Tie.NONE
-        if self._shares_launch(row):
+        if row["class"] != "resource" and (self._shares_request(row) or self._failure.is_of_host(row)):
             return Tie.SHARED
-        if row["class"] == "resource":
-            return Tie.NONE
-        if self._shares_place(row) or self._shares_request(row) or self._failure.is_of_host(row):
-            return Tie.SHARED
-        if row["code"] == "TR104" and row["finding"] in self._wiped:
-            return Tie.SHARED
-        return Tie.STORED if row["finding"] in self._stored else Tie.NONE
+        ways = (self._way(row, failed) for failed in self._failure.launches)
+        return max((way.tie for way in ways if way is not None), default=Tie.NONE)
 
-    def _shares_launch(self, row: Row) -> bool:
-        launches = self._failure.launches
-        if any(row["launch"] is not None and _is_of(row, failed) for failed in launches):
+    def _way(self, row: Row, failed: Failed) -> Way | None:
+        """By what it is tied to that launch, the closest first."""
+        if self._is_its_own(row, failed):
+            return Way(Tie.SHARED, f"the same launch {failed.launch}")
+        if row["class"] == "resource":
+            return None
+        shared = self._shared(row, failed)
+        if shared is not None:
+            return Way(Tie.SHARED, shared)
+        name = f"launch {failed.launch}"
+        writer = self._reach.stored[row["finding"]].get(failed.launch)
+        if writer is not None:
+            return Way(Tie.STORED, f"{name} uses what launch {writer} stored")
+        writer = self._reach.astray[row["finding"]].get(failed.launch)
+        if writer is not None:
+            return Way(Tie.STORED, f"{name} uses a page in which launch {writer} may have stored")
+        return None
+
+    def _is_its_own(self, row: Row, failed: Failed) -> bool:
+        if row["launch"] is not None and _is_of(row, failed):
             return True
-        return row["class"] in ("order", "lifetime", "resource") and any(
-            row["other_launch"] == failed.launch and not self._is_later(row, failed) for failed in launches
+        return (
+            row["class"] in ("order", "lifetime", "resource")
+            and row["other_launch"] == failed.launch
+            and not self._is_later(row, failed)
         )
 
     def _shares_request(self, row: Row) -> bool:
-        concerns = row["code"] in PREFIX or row["class"] == "content"
-        return concerns and row["request"] in self._failure.requests
+        return row["code"] in PREFIX and row["request"] in self._failure.requests
 
-    def _shares_place(self, row: Row) -> bool:
-        """A row or a page, with a launch that does not come before the finding's act."""
-        tenancy, page = (row["row"], row["generation"]), row["resource_id"]
-        lives = self._lives(row) if row["resource_kind"] == "page" else set()
-        for failed in self._failure.launches:
-            if self._is_later(row, failed):
-                continue
-            if row["row"] is not None and (failed.launch, *tenancy) in self._tenancies:
-                return True
-            if any((failed.launch, page, life) in self._pages for life in lives):
-                return True
-        return False
+    def _shared(self, row: Row, failed: Failed) -> str | None:
+        """A row or a page that both have, with a launch that does not come before the finding's act."""
+        if self._is_later(row, failed):
+            return None
+        name = f"launch {failed.launch}"
+        if row["code"] in BYTES:
+            # What was computed over since is no longer there.
+            still = (row["finding"], failed.launch) in self._reach.still
+            return f"{name} loads the same bytes of page {row['resource_id']}" if still else None
+        tenancy = (failed.launch, row["row"], row["generation"])
+        rows = self._reach.past if row["code"] == "TR403" else self._tenancies
+        if row["row"] is not None and tenancy in rows:
+            return f"row {row['row']} in the same generation"
+        for life in sorted(self._lives(row)) if row["resource_kind"] == "page" else ():
+            page = (row["resource_id"], life)
+            if (failed.launch, *page) in self._reach.pages:
+                return f"{name} uses page {page[0]}.{life}"
+            # A race with the copy itself, or what came before it.
+            if any(
+                one.launch == failed.launch and (row["seq"] <= one.seq or row["other_seq"] == one.seq)
+                for one in self._reach.copied.get(page, ())
+            ):
+                return f"{name} uses what was copied from page {page[0]}.{life}"
+        return None
 
     def _lives(self, row: Row) -> set[int]:
         """Lives of the finding's page that it can have harmed."""
@@ -151,20 +189,8 @@ class Ties:
         return {(row["launch"], row["row"], row["generation"]) for row in self._with_launches(ROWS)}
 
     @cached_property
-    def _pages(self) -> set[tuple[int, int, int]]:
-        return {(row["launch"], row["page"], row["life"]) for row in self._with_launches(PAGES)}
-
-    @cached_property
     def _later(self) -> set[tuple[int, int]]:
         return {(row["finding"], row["launch"]) for row in self._with_launches(LATER)}
-
-    @cached_property
-    def _stored(self) -> set[int]:
-        return {row["finding"] for row in self._with_launches(STORED)}
-
-    @cached_property
-    def _wiped(self) -> set[int]:
-        return {row["finding"] for row in self._with_launches(WIPED)}
 
     @cached_property
     def _then(self) -> dict[int, int]:

@@ -279,7 +279,7 @@ def test_the_earliest_that_explains_what_failed_is_the_verdict(tmp_path: Path, n
     assert list(case.tried) == tried
 
 
-@pytest.mark.parametrize(("history", "code"), [(met_before, "TR301"), (stored_before, "TR102")])
+@pytest.mark.parametrize(("history", "code"), [(one_fence, "TR102"), (stored_before, "TR102")])
 def test_what_cannot_be_tried_is_judged_by_how_it_is_tied(
     tmp_path: Path, history: Callable[[], History], code: str
 ) -> None:
