@@ -34,6 +34,7 @@ def edge(value: Edge) -> dict[str, Any]:
         "call": value.call,
         "reaches": value.reaches,
         "query": value.query,
+        "misplaced": None if value.misplaced is None else value.misplaced.told,
     }
 
 

@@ -7,6 +7,7 @@ import re
 from typing import NamedTuple
 
 from tracert_analysis.report.facts import Act, Edge
+from tracert_analysis.report.misplaced import misplaced
 from tracert_analysis.report.questions import Questions
 
 ORDERED = """
@@ -30,7 +31,8 @@ def missing_edge(questions: Questions, one: Act | None, other: Act | None) -> Ed
     )
     if told.first is None or told.first["ordered"] is not False:
         return None
-    return Edge(earlier, later, call(earlier, later), told.first["reaches"] or 0, told.query)
+    there = misplaced(questions, earlier, later)
+    return Edge(earlier, later, call(earlier, later), told.first["reaches"] or 0, told.query, there)
 
 
 def call(earlier: Act, later: Act) -> str:
@@ -94,6 +96,8 @@ def order(edges: tuple[Edge, ...]) -> str:
     if len(edges) > 1:
         calls = "; ".join(f"behind {edge.earlier.name}: {edge.call}" for edge in edges)
         return f"order {first.later.name} after all {len(edges)}, {calls}"
+    if first.misplaced is not None:
+        return first.misplaced.fix
     if first.earlier.launch and first.later.launch:
         return (
             f"order the two streams, after {_place(first.earlier)} and before {_place(first.later)}: "

@@ -57,6 +57,16 @@ class Act:
 
 
 @dataclass(frozen=True, slots=True)
+class Misplaced:
+    """Calls between two streams that are there, and do not order what they should."""
+
+    told: str
+    """Which they are, as a clause."""
+    fix: str
+    """Where they belong."""
+
+
+@dataclass(frozen=True, slots=True)
 class Edge:
     """Order that is not there: `call` would add it, from the earlier act to the later one."""
 
@@ -66,6 +76,8 @@ class Edge:
     reaches: int
     """The last launch of the earlier act's stream that the later act is known to come after; 0 for none."""
     query: int
+    misplaced: Misplaced | None = None
+    """What is there in its place; None where nothing is."""
 
 
 @dataclass(frozen=True, slots=True)

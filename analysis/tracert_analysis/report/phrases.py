@@ -96,8 +96,8 @@ def fence(found: FenceFact | None, act: Act | None, streams: Mapping[int, str], 
         return text
     if found.covers:
         return f"{text}; covers {act.name}"
-    reach = f"up to number {found.ordinal}" if found.ordinal else "without a launch"
-    return f"{text}; is older than {act.name}: it covers {where} {reach}, and that is number {act.ordinal}"
+    reach = f"{where} up to number {found.ordinal}" if found.ordinal else f"no launch of {where}"
+    return f"{text}; is older than {act.name}: it covers {reach}, and that is number {act.ordinal}"
 
 
 def stream(number: int | None, streams: Mapping[int, str]) -> str:

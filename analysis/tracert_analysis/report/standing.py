@@ -90,6 +90,8 @@ def standing(questions: Questions, dump: Dump, scene: Scene, whole: bool) -> Sta
     kept = kept_room(row, scene.root) or row["launch"] == row["other_launch"]
     recorded = RECORDED["symptom beside" if beside else kind] if kind in RECORDED else "the events"
     recorded, does = OF_CODE.get(str(row["code"]), (recorded, CODE.get(kind, "")))
+    if kind == "order" and scene.edge is not None and scene.edge.misplaced is not None:
+        does = "has the call in the wrong place"
     return Standing(
         scope=_scope(questions, row, symptom is not None),
         observed=tuple(

@@ -80,6 +80,8 @@ def column(seq: int, start: int, last: int) -> int:
 def scale(start: int, last: int) -> str:
     """What a column of the axis stands for."""
     numbers = (last - start + 1) / WIDTH
+    if numbers < 1:
+        return f"{f'one event: {1 / numbers:.0f} columns':^{WIDTH}}"
     many = f"{numbers:.0f}" if numbers >= 10 else f"{numbers:.1f}"
     return f"{f'one column: {many} numbers of events':^{WIDTH}}"
 

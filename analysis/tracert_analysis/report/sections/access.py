@@ -31,7 +31,8 @@ def _access(found: Access, report: Report, doubtful: bool, whole: bool) -> Itera
     act = found.act
     if found.why:
         yield Fact("which", found.why)
-    phase = f", {act.phase}, step {act.step}" if act.phase else ""
+    phase = f", {act.phase}" if act.phase else ""
+    phase += f", step {act.step}" if act.phase and act.step is not None else ""
     apart = found.other is not None and found.other.stream != act.stream
     named = ordered if apart else place
     yield Fact("launch", f"{named(act)}{phase}, {when(act)}", (found.query,), "bad")

@@ -44,7 +44,7 @@ def _stream(fact: StreamFact) -> Iterator[Fact]:
 
 def _unfinished(act: Act) -> str:
     phase = f", {act.phase}" if act.phase and act.phase != act.kernel else ""
-    step = f", step {act.step}" if act.phase else ""
+    step = f", step {act.step}" if act.phase and act.step is not None else ""
     return f"launch {act.launch} {act.kernel}{phase}{step}"
 
 

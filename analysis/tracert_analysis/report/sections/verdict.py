@@ -122,6 +122,8 @@ def _edge(edge: Edge, report: Report, label: str = "missing edge") -> Iterator[F
     between = f"after {earlier.name}, before {later.name}"
     call = f"`{edge.call}`," if "(" in edge.call else f"{edge.call},"
     yield Fact("missing call", f"{call} {between}", (), "good")
+    if edge.misplaced is not None:
+        yield Fact("there is", edge.misplaced.told)
     name = earlier.stream_name
     known = f"nothing on {name}"
     if edge.reaches:
