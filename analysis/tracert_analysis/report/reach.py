@@ -14,12 +14,14 @@ from tracert_analysis.report.questions import Questions, Row
 FLOW_MAX = 200_000
 """Of more than that many pages of rows it isn't asked whose computation reached whom: it may have."""
 
+# Launches named one by one reach the tables below `access`.
 FAILED = """(VALUES {launches}) AS a (launch, "row")
-    ON {x}.launch = a.launch AND (a."row" < 0 OR {x}."row" IS NULL OR {x}."row" = a."row")"""
+    ON {of}.launch IN ({numbers}) AND {of}.launch = a.launch
+    AND (a."row" < 0 OR {of}."row" IS NULL OR {of}."row" = a."row")"""
 
 # Of pages only those that findings name, those into which something was copied, and those that a lack of
 # order may have put in the place of others.
-REACHED = f"""
+REACHED = """
 CREATE OR REPLACE TEMP TABLE _reached AS
 WITH RECURSIVE
     asked AS (
@@ -35,7 +37,7 @@ WITH RECURSIVE
     reached AS (
         SELECT DISTINCT x.launch, x.page, x.life, x.first, x."end", x.seq, x.mode = 'read' AS loads,
             false AS copied
-        FROM access x JOIN {FAILED.format(launches="{launches}", x="x")}
+        FROM access x JOIN {failed_x}
         WHERE x.page IN (SELECT page FROM asked)
         UNION
         SELECT r.launch, m.source_page, m.source_life, m.source_first, m.source_first + m."end" - m.first,
@@ -49,24 +51,26 @@ PAGES = "SELECT DISTINCT launch, page, life, CASE WHEN copied THEN seq END AS co
 
 # What the launch of a finding stored, by the finding's row or by pages; and what the earlier one did that may
 # have read what the later one stores. A page is the same in whatever life it was named.
-STORED = f"""
+STORED = """
 WITH
     stored AS (
         SELECT f.finding, f.seq, x.launch, x."row", x.page, x.life, x.seq AS at
         FROM finding f JOIN access x
-            ON x.launch = f.launch AND x.mode = 'write' AND x.certain
+            ON x.launch IN ({broke}) AND x.launch = f.launch AND x.mode = 'write' AND x.certain
             AND (f."row" IS NULL OR coalesce(x."row" = f."row", true))
         WHERE f.class IN ('order', 'lifetime', 'mapping', 'content')
         UNION
         SELECT f.finding, f.seq, x.launch, x."row", x.page, x.life, x.seq
-        FROM finding f JOIN access x ON x.launch = f.other_launch AND x.mode = 'write' AND x.certain
-        JOIN access o ON o.launch = f.other_launch AND o.mode = 'read' AND o.page = f.resource_id
-            AND coalesce(x."row" = o."row", true)
+        FROM finding f JOIN access x
+            ON x.launch IN ({broke}) AND x.launch = f.other_launch AND x.mode = 'write' AND x.certain
+        JOIN access o
+            ON o.launch IN ({broke}) AND o.launch = f.other_launch AND o.mode = 'read'
+            AND o.page = f.resource_id AND coalesce(x."row" = o."row", true)
         WHERE f.code IN ('TR101', 'TR202') AND f.resource_kind = 'page'
     ),
     failed AS (
         SELECT DISTINCT x.launch, x."row", x.page, x.life, x.seq
-        FROM access x JOIN {FAILED.format(launches="{launches}", x="x")}
+        FROM access x JOIN {failed_x}
         WHERE x.page IN (SELECT page FROM stored)
         UNION
         SELECT launch, NULL, page, life, seq FROM _reached WHERE copied
@@ -111,12 +115,12 @@ WRITES = """
 SELECT page, seq, first::BIGINT AS first, "end"::BIGINT AS "end" FROM byte_write WHERE page IN ({pages})"""
 
 # Launches that failed and themselves follow a row further than the host mapped it.
-PAST = f"""
+PAST = """
 SELECT DISTINCT u.launch, u."row", u.generation
 FROM _past_row p JOIN _use u
     ON u."row" = p."row" AND u.generation = p.generation AND u.stream = p.stream AND u.seq >= p.seq
     AND u.walked > p.index
-JOIN {FAILED.format(launches="{launches}", x="u")}
+JOIN {failed_u}
 WHERE NOT EXISTS (
     FROM _mapped m WHERE m."row" = p."row" AND m.generation = p.generation AND m.index = p.index
         AND m.from_seq < u.seq AND coalesce(m.until_seq > u.seq, true)
@@ -137,9 +141,10 @@ UNION
 SELECT -seq::BIGINT, source_page, source_life, false FROM _moved WHERE source_page IS NOT NULL
 LIMIT {limit}"""
 
-BEGINS = f"""
-SELECT DISTINCT coalesce((x."row"::BIGINT << 32) + x.generation, -x.seq::BIGINT) AS who
-FROM access x JOIN {FAILED.format(launches="{launches}", x="x")}"""
+BEGINS = """
+SELECT DISTINCT coalesce((u."row"::BIGINT << 32) + u.generation, -l.seq::BIGINT) AS who
+FROM launch l LEFT JOIN _use u ON u.seq = l.seq JOIN (VALUES {launches}) AS a (launch, "row")
+    ON l.launch = a.launch AND (a."row" < 0 OR u."row" IS NULL OR u."row" = a."row")"""
 
 # Who broke a rule: by the finding's row, by the rows of its launches, or these themselves.
 WHOSE = """
@@ -153,6 +158,11 @@ WHERE "row" IS NOT NULL AND generation IS NOT NULL
 UNION
 SELECT f.finding, (t."row"::BIGINT << 32) + t.generation
 FROM finding f JOIN _tenancy t ON f.request = t.request"""
+
+
+BROKE = """
+SELECT DISTINCT unnest([launch, other_launch]) AS launch FROM finding
+WHERE class IN ('order', 'lifetime', 'mapping', 'content')"""
 
 
 class Copied(NamedTuple):
@@ -267,9 +277,20 @@ class Reach:
             self._questions.rows(self._filled(REACHED))
         return bool(self._launches)
 
+    @cached_property
+    def _broke(self) -> list[str]:
+        """The launches of findings."""
+        found = (row["launch"] for row in self._questions.rows(BROKE))
+        return sorted(str(launch) for launch in found if launch is not None) or ["NULL"]
+
     def _filled(self, sql: str) -> str:
         pairs = sorted({(one.launch, -1 if one.row is None else one.row) for one in self._launches})
-        return sql.format(launches=", ".join(f"({launch}, {row})" for launch, row in pairs))
+        launches = ", ".join(f"({launch}, {row})" for launch, row in pairs)
+        numbers = ", ".join(str(launch) for launch in sorted({launch for launch, _ in pairs}))
+        failed = {f"failed_{of}": FAILED.format(launches=launches, numbers=numbers, of=of) for of in "xu"}
+        return sql.format(
+            **failed, launches=launches, broke=", ".join(self._broke) if "{broke}" in sql else ""
+        )
 
     def _asked(self, sql: str) -> list[Row]:
         return self._questions.rows(self._filled(sql)) if self._ready else []
