@@ -22,6 +22,9 @@ RESERVED = """
 SELECT count(*) AS found FROM page_life
 WHERE page = $page AND life = $life AND owner LIKE 'reserved:%'"""
 
+# The hit names a life that ended when the page was granted to another.
+ANEW = "SELECT count(*) AS found FROM event WHERE seq = $granted AND kind = 'alloc'"
+
 # The launch reads as one part of a sequence what was computed as another.
 OTHER_POSITIONS = "SELECT count(*) AS found FROM _foreign WHERE seq = $seq AND page = $page AND life = $life"
 
@@ -84,6 +87,9 @@ def cases(
             "Where it was hit by a name": root["launch"] is None,
             "Where a slot of the host tier has another page": root["launch"] is not None and not other,
         }
+    if code == "TR503":
+        anew = questions.rows(ANEW, granted=root["other_seq"])[0]["found"] > 0
+        return {"Where the page is granted anew": anew}
     if code == "TR701" and workspace is not None:
         return _of_room(root, workspace)
     return {}

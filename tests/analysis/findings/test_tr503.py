@@ -88,6 +88,32 @@ def test_a_hit_of_an_older_life(history: History, told: Read) -> None:
     assert [("TR503", hit, 1)] == [(found["code"], found["seq"], found["life"]) for found in told(history)]
 
 
+def test_a_hit_of_a_life_that_is_over(history: History, told: Read) -> None:
+    """The cache was never told that the page is granted anew; a hold of the old life revives nothing."""
+    old = history.alloc([5], "prefix:1")
+    told_of(history, "insert", old)
+    history.forward(COMPUTE, writes=[[*old[0], 0, 4]])
+    history.give_back(old, "prefix:1")
+    # Free, and still cached: that is no end.
+    match(history, old)
+    history.hold(old, "request:2", "read")
+    history.forward(COMPUTE, reads=[[*old[0], 0, 4]])
+    history.give_back(old, "request:2")
+    anew = history.alloc([5], "request:1")
+    granted = history.seq
+    history.forward(COMPUTE, writes=[[*anew[0], 0, 4]])
+    hit = match(history, old)
+    history.hold(old, "request:2", "read")
+    reader = history.forward(COMPUTE, reads=[[*old[0], 0, 4]])
+    found = {finding["code"]: finding for finding in told(history)}
+    assert found["TR503"]["sentence"] == (
+        f"request 2 hits page 5.1, whose life is over: page 5.2 was granted at event {granted}, and nothing "
+        "evicted the other from prefix 1"
+    )
+    assert (hit, 1, granted) == tuple(found["TR503"][name] for name in ("seq", "life", "other_seq"))
+    assert found["TR201"]["seq"] == reader.seq
+
+
 def test_a_hit_of_what_was_never_cached(history: History, told: Read) -> None:
     """The page is somebody's, and no prefix; a reserved page stands for one that nobody needs."""
     told_of(history, "insert", history.alloc([6], "prefix:1"))

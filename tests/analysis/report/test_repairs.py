@@ -60,6 +60,7 @@ def test_cases_that_a_page_tells_of_are_known() -> None:
         "Where the host means another page",
         "Where the row names what was given back",
         "Where it names a reserved page",
+        "Where the page is granted anew",
         "Where other positions stand there",
         "Where it was hit by a name",
         "Where a slot of the host tier has another page",
@@ -67,6 +68,25 @@ def test_cases_that_a_page_tells_of_are_known() -> None:
         "Where the source is written over before the copy",
         "Where the copy stops short",
     }
+
+
+@pytest.mark.parametrize("anew", [False, True])
+def test_a_page_that_is_granted_anew_was_to_be_evicted_first(tmp_path: Path, anew: bool) -> None:
+    """Where it was evicted, the hit came too late."""
+    history = History()
+    history.clear(COMPUTE)
+    pages = history.alloc([5], "prefix:1")
+    named = [list(page) for page in pages]
+    history.event("insert", node=1, digest="a" * 16, parent=0, identity=7, pages=named)
+    if not anew:
+        history.event("evict", node=1, pages=named)
+    history.give_back(pages, "prefix:1")
+    if anew:
+        history.alloc([5], "request:1")
+    history.event("match", request=2, node=1, digest="a" * 16, identity=7, hit_tokens=4, pages=named)
+    verdict = build(history.read(tmp_path)).verdict
+    first = "Evict what it is cached under" if anew else "Hold what a match gives"
+    assert ("TR503", True) == (verdict.code, verdict.fix[0].startswith(first)), verdict.fix
 
 
 @pytest.mark.parametrize(

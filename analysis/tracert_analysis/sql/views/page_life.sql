@@ -1,5 +1,6 @@
 -- Holds that take a free page up again, in the life that it had: it is still cached, and was hit. Where the history
--- tells of no insert at all, or not of the life's beginning, what was not evicted may be cached.
+-- tells of no insert at all, or not of the life's beginning, what was not evicted may be cached. A life is over for
+-- good when the next one was granted.
 CREATE TABLE _taken_up (page UINTEGER, life UINTEGER, seq UBIGINT);
 
 INSERT INTO _taken_up
@@ -13,8 +14,9 @@ WITH held AS (
 )
 SELECT h.page, h.life, h.seq
 FROM held AS h ASOF LEFT JOIN _kept AS k ON h.page = k.page AND h.life = k.life AND h.seq > k.seq
+ASOF LEFT JOIN (SELECT page, life, seq FROM _page_event WHERE kind = 'alloc') AS n ON h.page = n.page AND h.seq > n.seq
 CROSS JOIN _tells AS t
-WHERE k.kind = 'insert' OR k.kind IS NULL AND NOT (h.begun AND t.inserts);
+WHERE (k.kind = 'insert' OR k.kind IS NULL AND NOT (h.begun AND t.inserts)) AND coalesce(n.life <= h.life, true);
 
 -- The lives of each page: from the grant until the page is free again. A page that is taken up again while it is free,
 -- for it is still cached, goes on in its life.
