@@ -133,7 +133,8 @@ class ByteOracle:
                 self.pages = there
                 if (page, life, first, end, valid, meant) in explicit and self._in_place(event, read):
                     self.pages = before
-                    if not self.owners.get((page, life), "").startswith("request"):
+                    if event["kind"] == "launch":
+                        # A state that is cleared begins anew.
                         zeros = range(0)
                 self._read(seq, page, life, range(first, end), zeros)
                 if meant:

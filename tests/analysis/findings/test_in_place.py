@@ -44,7 +44,7 @@ def untouched() -> History:
 
 
 def test_state_that_nobody_reset(untouched: History, tmp_path: Path) -> None:
-    """By page: another request's state, nobody's, one that was wiped, a sum over what the memory held."""
+    """By page: another request's state, nobody's, a sum over what was wiped, or over what the memory held."""
     history, expected = untouched, dict[int, tuple[str, int, int | None]]()
     page = granted(history, 5, "request:1")
     former = scan(history, page)
@@ -54,9 +54,10 @@ def test_state_that_nobody_reset(untouched: History, tmp_path: Path) -> None:
     first = scan(history, granted(history, 6, "request:3", clear=False))
     expected[6] = ("TR302", first.seq, None)
     page = granted(history, 7, "request:4")
-    made = scan(history, page)
+    made = history.forward(COMPUTE, writes=[[*page, *WHOLE]])
     wiped = history.clear(COMPUTE, [[*page, *WHOLE]])
-    scan(history, page)
+    history.sync()
+    history.end("nic", history.begin("nic", reads=[[*page, *WHOLE]], writes=[[*page, *WHOLE]]))
     expected[7] = ("TR104", wiped.seq, made.seq)
     (page,) = history.alloc([8], "request:5")
     begun = history.seq + 1
@@ -99,10 +100,9 @@ def test_state_that_is_sound(history: History, tmp_path: Path) -> None:
     scan(history, slot)
     history.clear(COMPUTE, [[*slot, *WHOLE]])
     scan(history, slot)
-    # A request that keeps its page, and is computed again.
+    # A request that keeps its page, and begins anew in it.
     page = granted(history, 7, "request:3")
     scan(history, page)
-    history.event("preempt", request=3)
     history.clear(COMPUTE, [[*page, *WHOLE]])
     scan(history, page)
     # A state that begins without one: the launch reads none.

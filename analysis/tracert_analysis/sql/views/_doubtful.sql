@@ -9,8 +9,8 @@ WHERE kind = 'launch' AND (
 
 -- Reads that meet what stood there before the reader itself stored there: a launch of state rows goes on from the state
 -- that it replaces, and what a writer without a stream reads and writes it works on in place. A launch of keys and
--- values stores what it computes, and then reads. `wipes`: zeros of a clear are wrong there, too, for the page was
--- granted to one request, which has it still and never began anew; otherwise a clear within a life is a reset.
+-- values stores what it computes, and then reads. `wipes`: zeros of a clear over something are wrong there, too; those
+-- over a state are what it is reset by, and a new one begins.
 CREATE TABLE _in_place (
     seq UBIGINT, page UINTEGER, life UINTEGER, first UBIGINT, "end" UBIGINT, wipes BOOLEAN
 );
@@ -18,14 +18,14 @@ CREATE TABLE _in_place (
 INSERT INTO _in_place
 WITH
     explicit AS (
-        SELECT x.seq, x.mode, x.page, x.life, x.first, x.end
+        SELECT x.seq, x.mode, x.page, x.life, x.first, x.end, x.actor
         FROM _extent AS x
         LEFT JOIN (SELECT seq FROM _told_launch WHERE kind = 'launch' AND class = 'rows') AS l ON x.seq = l.seq
         WHERE x.source = 'extent' AND (l.seq IS NOT NULL OR x.actor IS NOT NULL)
     ),
     own AS (FROM explicit WHERE mode = 'write'),
     asked AS (
-        SELECT DISTINCT r.seq, r.page, r.life, r.first, r.end FROM explicit AS r
+        SELECT DISTINCT r.seq, r.page, r.life, r.first, r.end, r.actor FROM explicit AS r
         WHERE r.mode = 'read' AND r.life > 0 AND EXISTS (
             FROM own AS x WHERE x.seq = r.seq AND x.page = r.page AND x.first < r.end AND r.first < x.end
         )
@@ -45,20 +45,8 @@ WITH
         LEFT JOIN holding AS h
             ON a.page = h.page AND a.life = h.life AND h.from_seq < a.seq AND coalesce(h.until_seq > a.seq, true)
         JOIN elsewhere AS e ON a.seq = e.seq AND coalesce(h.holder = e.holder, true)
-    ),
-    begun AS (
-        SELECT p.page, p.life, p.alloc_seq, h.until_seq, h.holder
-        FROM page_life AS p
-        JOIN holding AS h ON p.page = h.page AND p.life = h.life AND p.owner = h.holder AND h.from_seq = p.alloc_seq
-        WHERE h.holder LIKE 'request:%'
     )
-SELECT a.seq, a.page, a.life, a.first, a.end, EXISTS (
-        FROM begun AS b
-        WHERE b.page = a.page AND b.life = a.life AND b.alloc_seq < a.seq AND coalesce(b.until_seq > a.seq, true)
-    ) AND NOT EXISTS (
-        FROM begun AS b JOIN _told_rest AS e ON b.holder = 'request:' || e.request
-        WHERE b.page = a.page AND b.life = a.life AND e.kind = 'preempt' AND e.seq > b.alloc_seq AND e.seq < a.seq
-    )
+SELECT a.seq, a.page, a.life, a.first, a.end, a.actor IS NOT NULL
 FROM asked AS a ANTI JOIN made AS m ON a.seq = m.seq AND a.page = m.page AND a.life = m.life;
 
 -- Lives of pages in which a launch may have met bytes that it must not, with the first launch that may. All that were
