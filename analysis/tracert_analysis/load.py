@@ -199,12 +199,12 @@ def _evidence(
     row = connection.execute(
         """
         SELECT coalesce(sum(s.events), 0), w.first_seq, w.last_seq, sum(s.events) FILTER (s.kind IS NULL),
-            w.complete, w.known_from, w.strange
-        FROM _window AS w LEFT JOIN _seen AS s ON true GROUP BY ALL
+            w.complete, w.known_from, w.strange, t.blind
+        FROM _window AS w CROSS JOIN _tells AS t LEFT JOIN _seen AS s ON true GROUP BY ALL
         """
     ).fetchone()
     assert row is not None
-    events, first_seq, last_seq, strange, complete, known_from, doubtful = row
+    events, first_seq, last_seq, strange, complete, known_from, doubtful, blind = row
     ring = frame.header.get("ring")
     counts = ring if isinstance(ring, dict) else {}
     unknown = []
@@ -220,6 +220,8 @@ def _evidence(
         unknown.append(f"{unread.values} values are not of the type that their field has, and were left out")
     for stream in streams:
         unknown.append(f"whether stream {stream} orders itself with the legacy stream is not told")
+    if blind:
+        unknown.append("no publish is told: in which pages launches read and write through rows is not known")
     if unseen:
         unknown.append(
             f"of {unseen} more pages with bytes that may be wrong nothing is told: those where it went "

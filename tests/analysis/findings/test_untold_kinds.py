@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.analysis.findings.other_engine import COMPUTE, Act, Engine
+from tests.analysis.findings.other_engine import COMPUTE, Act, Engine, extent
 
 KINDS = {
     "no map": ("map", "unmap"),
@@ -65,6 +65,13 @@ def gives_back_behind_a_fence(engine: Engine) -> None:
     engine.run(other, 0, 3)
 
 
+def reads_past_rows_what_was_computed_through_one(engine: Engine) -> None:
+    """A launch without rows, of a page that was hit."""
+    request, shared, _ = engine.hit()
+    engine.hold(shared, request.holder, "read")
+    engine.forward(COMPUTE, kernel="cascade", reads=[extent(shared[0], 4)])
+
+
 def follows_more_than_it_has(engine: Engine) -> None:
     """A captured graph follows entries behind the end of the sequence: they pad the row."""
     request, _ = engine.admitted()
@@ -77,6 +84,7 @@ SOUND: tuple[Act, ...] = (
     hits_what_lies_in_its_window,
     goes_on_from_a_hit,
     gives_back_behind_a_fence,
+    reads_past_rows_what_was_computed_through_one,
     follows_more_than_it_has,
 )
 
@@ -144,6 +152,27 @@ def test_what_rests_on_an_untold_kind_is_unknown(tmp_path: Path, untold: str) ->
         assert confidence == "proven", (act, code)
         found.setdefault(act, set()).add(code)
     assert {act.__name__: codes for act, codes in BROKEN[untold].items()} == found
+
+
+def test_what_launches_stored_in_rows_that_nobody_tells_of_is_no_proof(tmp_path: Path) -> None:
+    """The page's second life was computed, for all that one knows."""
+    engine = Engine()
+    pages = engine.pages(1, "request:9")
+    engine.fill(COMPUTE, pages)
+    engine.sync()
+    engine.give_back(pages, "request:9")
+    request = engine.request()
+    pages = engine.alloc([page for page, _ in pages], request.holder)
+    engine.seat(request, pages)
+    engine.run(request, 0, 4)
+    engine.forward(COMPUTE, kernel="cascade", reads=[extent(pages[0], 4)])
+    assert [] == engine.told(tmp_path)
+    assert [("TR301", "suspected")] == [found[1:3] for found in _told(engine, tmp_path, "no publish")]
+    unknown = engine.read(tmp_path).evidence.unknown
+    engine.events = [event for event in engine.events if event["kind"] != "publish"]
+    told = engine.read(tmp_path).evidence.unknown
+    assert unknown == ()
+    assert told == ("no publish is told: in which pages launches read and write through rows is not known",)
 
 
 def test_who_shares_and_frees_nothing_may_not_tell_of_holders(tmp_path: Path) -> None:

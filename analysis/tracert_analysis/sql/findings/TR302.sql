@@ -4,7 +4,7 @@ SELECT
     'uninitialised-read' AS name,
     m.seq,
     'content' AS class,
-    _confidence(m.observed, w.holes) AS confidence,
+    _confidence(m.observed, w.holes OR (SELECT blind FROM _tells)) AS confidence,
     m.reader || ' loads ' || m.place
     || CASE
         WHEN m.before_seq IS NOT NULL OR m.kind IN ('blank', 'untold')

@@ -19,7 +19,7 @@ WITH
         UNION ALL BY NAME
         SELECT r.* EXCLUDE (stream), g.first AS from_first, g.first AS gap_first, least(g.end, r.end) AS gap_end
         FROM _hit_read AS r JOIN _hit_gap AS g ON r.page = g.page AND r.life = g.life AND r.seq = g.seq
-        WHERE r.first <= g.first AND r.end > g.first
+        WHERE r.first <= g.first AND r.end > g.first AND NOT (SELECT blind FROM _tells)
     ),
     -- Through a row is read no more of the positions that were hit than the row had by then.
     read_of AS (

@@ -7,5 +7,8 @@ SELECT
     coalesce(bool_or(kind IN ('hold', 'drop', 'retire')), false) AS counts,
     coalesce(bool_or(kind = 'free'), false) AS frees,
     coalesce(bool_or(kind = 'publish'), false) AS publishes,
-    coalesce(bool_or(kind = 'insert'), false) AS inserts
+    coalesce(bool_or(kind = 'insert'), false) AS inserts,
+    -- Launches use rows, and what those name is never told: they may have stored anywhere.
+    NOT coalesce(bool_or(kind IN ('publish', 'keyframe_row')), false)
+        AND EXISTS (FROM _told_launch WHERE len(uses) > 0) AS blind
 FROM _seen;
