@@ -70,7 +70,7 @@ WITH
         JOIN holding AS h
             ON x.page = h.page AND x.life = h.life AND h.from_seq < x.seq AND coalesce(h.until_seq > x.seq, true)
         GROUP BY ALL
-        HAVING bool_and(h.mode = 'read') AND reader IS NOT NULL
+        HAVING bool_and(coalesce(h.mode = 'read', false)) AND reader IS NOT NULL
     ),
     -- What was there. The same once more, such as layer by layer or tried again, harms nobody.
     covered AS (
