@@ -143,8 +143,9 @@ def index_out_of_range() -> History:
 
 
 def stale_mapping() -> History:
-    """TR402: the row of request 11 names page 5, which request 10 holds."""
+    """TR402: the row of request 11 names page 5, which request 10 holds; another gave its page back."""
     history = begun()
+    history.give_back(arrive(history, 9, [8]), "request:9")
     theirs = arrive(history, 10, [5, 6])
     turn(history, 10, 3, 1, theirs)
     turn(history, 11, 4, 1, [theirs[0], *arrive(history, 11, [7])], step=2)
