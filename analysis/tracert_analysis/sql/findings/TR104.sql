@@ -84,7 +84,9 @@ WITH
     first_broken AS (
         SELECT * FROM broken
         QUALIFY row_number() OVER (
-            PARTITION BY page, life ORDER BY seq, reason IN ('wiped', 'reaches'), early_seq DESC
+            PARTITION BY page, life
+            -- Who writes and reads in one act is told to write.
+            ORDER BY seq, reason IN ('wiped', 'reaches'), early_seq DESC, mode = 'write' DESC, row, generation, first
         ) = 1
     )
 SELECT
