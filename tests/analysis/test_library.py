@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tracert_analysis import library, planning
+from tracert_analysis import library, needs, planning
 
 from tests.analysis.findings.firing import firing
 from tests.analysis.findings.test_bytes import anything
@@ -69,7 +69,7 @@ def told(history: History, folder: Path) -> dict[str, list[Any]]:
 
 def test_each_finding_says_what_it_needs() -> None:
     """None is planned for nothing."""
-    assert set(library.FINDINGS) <= set(library.NEEDS)
+    assert set(library.FINDINGS) <= set(needs.NEEDS)
 
 
 @pytest.mark.parametrize("history", a_few(2, HISTORIES))
@@ -78,7 +78,7 @@ def test_what_is_left_out_would_have_no_rows(
 ) -> None:
     """With nothing left out, and all optimizers, every table has the same rows."""
     found = told(history(), tmp_path)
-    monkeypatch.setattr(library, "NEEDS", {})
+    monkeypatch.setattr(needs, "NEEDS", {})
     monkeypatch.setattr(library, "_is_broken", lambda connection, code: True)
     monkeypatch.setattr(planning, "FEW", -1)
     monkeypatch.setattr(planning, "VERY_FEW", -1)
