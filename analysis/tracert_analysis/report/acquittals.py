@@ -175,7 +175,7 @@ def _all(questions: Questions, act: Act, row: int | None, pages: int | None) -> 
             IDS,
             ID_CODES,
             "page ids are right ({checked} checked): each entry that it was to follow names, by the last "
-            "publish before it, a page from 1 to " + str(pages - 1),
+            "publish before it, executed or not, a page from 1 to " + str(pages - 1),
             "entries",
         )
         # The entries of every row that the launch uses are looked at, not only of the one under suspicion.

@@ -127,7 +127,7 @@ def judge(name: str, category: str | None, nonfinite: bool, idle: bool = False) 
                 return False, f"its name points to {seems}, and so does the cause found"
             if part in EFFECTS:
                 return True, (
-                    f"as to why: its name tells of {seems}, which is how it failed; {_found(category)}"
+                    f"as to why: its name tells of {seems}, which may be how it failed; {_found(category)}"
                 )
             return True, f"its name points to {seems}; {_found(category)}"
     if category is None and squeezed == "SIGKILL":

@@ -94,7 +94,7 @@ def ordered(dump: Dump, root: Row, places: list[Place]) -> Edited:
             break
         places = [*places, place]
     calls = count(dump, CALLS.format(places=listed), root)
-    times = "once" if calls == 1 else f"in all {calls} places where this code runs"
+    times = "once" if calls == 1 else f"all {calls} times that this code ran"
     what = {1: "the call", 2: "both calls"}.get(len(places), f"all {len(places)} calls")
     sentence = left.told(f"with {what} added to the recorded history ({times})")
     beside = tuple((place.launch, place.to_launch) for place in places[1:])

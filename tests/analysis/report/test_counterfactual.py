@@ -107,7 +107,7 @@ def test_all_edges_that_lack_are_told_and_added() -> None:
     assert ["checksum", "offload_pages"] == [edge.earlier.kernel for edge in edges]
     assert {"fill"} == {edge.later.kernel for edge in edges}
     assert verdict.counterfactual == (
-        "with both calls added to the recorded history (in all 2 places where this code runs) and every rule "
+        "with both calls added to the recorded history (all 2 times that this code ran) and every rule "
         "checked again, the finding is gone"
     )
     calls = [
