@@ -115,9 +115,7 @@ def skip_without_fp8(kernel: CompileOnly, dtype: torch.dtype) -> None:
 @pytest.mark.parametrize(
     ("asked", "cached"),
     grid(
-        lambda name, cached: (
-            cached == "bf16x64" or (name, cached) in (("decode", "fp8x64"), ("decode", "int8x128"))
-        ),
+        lambda name, cached: cached == "bf16x64" or (name, cached) == ("decode", "fp8x64"),
         {
             "decode": ([(40, 1)], "valid"),
             "whole pages": ([(40, 1)], "page"),

@@ -14,22 +14,23 @@ from tracert.scenarios.catalog import SCENARIOS, find_scenario
 
 DEAR = "flare-stale-snapshot-rows"
 """Its runs take ten times as long as others; the fast suite has tests of its own for it."""
-VARIANTS = [
-    pytest.param(name, variant, marks=[pytest.mark.slow] if name == DEAR else [], id=f"{name}-{variant}")
+KILLED = "ninfer-unordered-publish"
+"""The scenario that is killed in the fast suite, which runs all of its variants, too."""
+USUAL = [
+    pytest.param(
+        name,
+        variant,
+        marks=[] if name != DEAR and variant == one.usual else [pytest.mark.slow],
+        id=f"{name}-{variant}",
+    )
     for name, one in SCENARIOS.items()
     for variant in one.variants
 ]
-USUAL = [
-    pytest.param(
-        *case.values,
-        marks=case.marks if SCENARIOS[str(case.values[0])].usual == case.values[1] else [pytest.mark.slow],
-        id=case.id,
-    )
-    for case in VARIANTS
-]
 """Other variants of the same fault are slow."""
-KILLED = "ninfer-unordered-publish"
-"""The scenario that is killed in the fast suite."""
+VARIANTS = [
+    pytest.param(*case.values, marks=[] if case.values[0] == KILLED else case.marks, id=case.id)
+    for case in USUAL
+]
 STRIPPED = [
     pytest.param(
         *case.values,

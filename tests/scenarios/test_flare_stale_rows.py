@@ -70,6 +70,7 @@ def late(run_once: Ran) -> Told:
     return run_once(NAME, variant="late-clear", planted=True, schedule="random:1")
 
 
+@pytest.mark.slow  # histories by hand show it in the fast suite
 def test_a_clear_behind_a_load_from_the_host_is_no_fix(late: Told) -> None:
     """Order is there, on the right stream, and the wrong way round: the restored page is blank."""
     verdict = late.report["verdict"]

@@ -41,7 +41,7 @@ def test_sound_it_is_clean(run_once: Ran, workload: str, schedule: str) -> None:
     assert _run(run_once, workload, planted=False).outcome["tokens"] == told.outcome["tokens"]
 
 
-@pytest.mark.parametrize("workload", a_few(2, WORKLOADS))
+@pytest.mark.parametrize("workload", a_few(1, WORKLOADS))
 def test_planted_its_outputs_are_right_and_every_activation_is_proven_wrong(
     run_once: Ran, workload: str
 ) -> None:

@@ -11,6 +11,7 @@ from tracert_analysis.report.report import Report
 
 from tests.analysis.history import History
 from tests.analysis.report.histories import COMPUTE, arrive, begun, leave, sound, turn, unordered_publish
+from tests.some import a_few
 
 
 @pytest.fixture(scope="module")
@@ -164,7 +165,7 @@ def test_the_same_report_without_a_page_has_no_asked_one(tmp_path: Path) -> None
     assert () == build(sound().read(tmp_path)).pages
 
 
-@pytest.mark.parametrize("config", [{}, {"page_size": "x", "kv_pages": "y"}])
+@pytest.mark.parametrize("config", a_few(1, [{}, {"page_size": "x", "kv_pages": "y"}]))
 def test_a_dump_that_does_not_say_how_large_its_pages_are(tmp_path: Path, config: dict[str, str]) -> None:
     """Stories without positions, in every format, and nothing that went unanswered."""
     history = unordered_publish()
