@@ -75,7 +75,7 @@ def test_how_a_launch_failed_is_no_lie() -> None:
     """The name of a fault is right as to how, and misleads as to why."""
     told = {name: judge(name, "order", nonfinite=False)[1] for name in ("LAUNCH_FAILURE", "AICPU_EXCEPTION")}
     assert told["LAUNCH_FAILURE"] == (
-        "as to why: its name tells of a kernel that touched an address it may not, which may be how it failed; "
-        "the cause found lies in the order of two acts"
+        "as to why: its name tells of a kernel that touched an address it may not, which may be how it "
+        "failed; the cause found lies in the order of two acts"
     )
     assert told["AICPU_EXCEPTION"].startswith("its name points to the device's control processor;")

@@ -68,7 +68,8 @@ def test_poison_in_a_row_is_no_page(tmp_path: Path) -> None:
         (2**31 - 1, False)
     ] * 2
     assert made.pages == ()
-    assert any("by the last publish before it, executed or not, a page from 1 to 31" in item.why for item in made.acquitted)
+    named = "by the last publish before it, executed or not, a page from 1 to 31"
+    assert any(named in item.why for item in made.acquitted)
     text = render(made)
     assert "there was 2147483647, which is no page of the pool" in text
     assert made.rows[0].lives[0].voids == (made.rows[0].entries[1].seq,)
