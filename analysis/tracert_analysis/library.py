@@ -89,8 +89,6 @@ RANK_FINDINGS = ("TR801",)
 """Those that compare several dumps: they stand in `ranks`, and are asked when dumps are read together."""
 CLASSES = ("order", "lifetime", "mapping", "content", "resource", "symptom")
 """Which of two findings at the same event comes first."""
-
-
 PRECISE = ("TR502",)
 """Of two findings of one class at the same event these come first: they say of what kind the other is."""
 MACROS = (

@@ -81,7 +81,7 @@ def open_dump(path: str, *, database: str = ":memory:", macros: bool = True) -> 
 def connect(database: str) -> duckdb.DuckDBPyConnection:
     """An empty database, with a part of the machine, and a folder that goes when the connection does."""
     folder = mkdtemp(prefix="tracert-")
-    # Who plans what is asked gives it more threads; what the events are put in with are its callers'.
+    # One thread: loading is done by the caller's own; `plan_for` gives more to what is asked.
     connection = duckdb.connect(
         database,
         config={

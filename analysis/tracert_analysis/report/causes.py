@@ -93,10 +93,10 @@ class Causes:
     def why(self) -> dict[int, str | None]:
         """Why each finding follows, by its number."""
         told: dict[int, str | None] = {}
-        for place, cluster in enumerate(self._clusters):
+        for number, cluster in enumerate(self._clusters):
             for row in cluster.rows:
                 why = self._reasons[row["finding"]]
-                of = f"of {cluster.root['code']} at seq {cluster.root['seq']}, " if place and why else ""
+                of = f"of {cluster.root['code']} at seq {cluster.root['seq']}, " if number and why else ""
                 told[row["finding"]] = f"{of}{why}" if why else None
         return told
 
@@ -190,10 +190,10 @@ class Causes:
 
     def _chosen(self, tied: list[Cluster]) -> Cluster:
         """The earliest, unless its repair leaves what visibly went wrong, or what is more closely tied."""
-        seen = next((cluster for cluster in tied if self._seen(cluster)), None)
+        seen = next((cluster for cluster in tied if self._visible(cluster)), None)
         if seen is None:
             seen = next((cluster for cluster in tied if self._shares(cluster)), tied[0])
-        wrong = self._seen(seen) or [row for row in seen.rows if self._is_shared(row)]
+        wrong = self._visible(seen) or [row for row in seen.rows if self._is_shared(row)]
         before = tied[: tied.index(seen)]
         for cluster in before[:TRIED_MAX]:
             self._turn(cluster)
@@ -208,7 +208,7 @@ class Causes:
             self._hand_over(cluster, seen, edited)
         return seen
 
-    def _seen(self, cluster: Cluster) -> list[Row]:
+    def _visible(self, cluster: Cluster) -> list[Row]:
         """What visibly went wrong, and has something in common with what failed; symptoms are no causes."""
         return [row for row in cluster.rows if row["confidence"] == "observed" and self._is_shared(row)]
 
@@ -222,7 +222,7 @@ class Causes:
         """What follows from the verdict, too, is the verdict's, unless the repair of the other takes it."""
         for row in cluster.rows[1:]:
             stays = row["class"] == "symptom" or (edited is not None and edited.takes([row]) is False)
-            why = self._tie(row, lead) if stays else None
+            why = self._consequence(row, lead) if stays else None
             if why is not None:
                 cluster.rows.remove(row)
                 lead.rows.append(row)
@@ -250,7 +250,7 @@ class Causes:
 
     def _place(self, row: Row) -> str | None:
         """Put it behind what explains it: what it is about says more than that its rule is broken again."""
-        for reason in (self._tie, self._likeness):
+        for reason in (self._consequence, self._likeness):
             for cluster in self._clusters:
                 why = reason(row, cluster)
                 if why is None:
@@ -261,7 +261,7 @@ class Causes:
         self._clusters.append(Cluster([row]))
         return None
 
-    def _tie(self, row: Row, cluster: Cluster) -> str | None:
+    def _consequence(self, row: Row, cluster: Cluster) -> str | None:
         return next((why for cause in cluster.rows if (why := follows(row, cause)) is not None), None)
 
     def _likeness(self, row: Row, cluster: Cluster) -> str | None:

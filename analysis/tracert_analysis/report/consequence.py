@@ -1,6 +1,6 @@
 """Why a finding is a consequence of another: a page, a row, a launch or a request is no accident.
 
-Two findings are tied by what the second is about: a page in its life or the next one, a row in its
+One follows from another by what it is about: a page in its life or the next one, a row in its
 generation, the launch that broke the first rule. A shared number alone ties nothing: a page of another life,
 or another row of the same launch, may be another bug.
 """

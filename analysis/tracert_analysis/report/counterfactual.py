@@ -13,11 +13,12 @@ from tracert_analysis.load import Dump
 from tracert_analysis.report.added import COUNTED, LEARNT, adding, clears, fences, with_added
 from tracert_analysis.report.again import EVENTS_MAX, NOT_CHECKED, Edited, checked_again, count
 from tracert_analysis.report.clears import with_right_range
+from tracert_analysis.report.consequence import BYTES
 from tracert_analysis.report.given_away import given_away
 from tracert_analysis.report.given_back import given_back
 from tracert_analysis.report.ordered import missing, ordered
 from tracert_analysis.report.questions import Row
-from tracert_analysis.report.right_bytes import CODES, MUST_CHANGE, right_bytes
+from tracert_analysis.report.right_bytes import MUST_CHANGE, right_bytes
 from tracert_analysis.report.stories.content import WrongRange
 
 # The host waits, before it writes a staging buffer, for the last publish that copies from it.
@@ -183,7 +184,7 @@ def counterfactual(dump: Dump, root: Row, wrong: WrongRange | None = None) -> Ed
     """
     if root["class"] != "symptom" and dump.evidence.events > EVENTS_MAX:
         return Edited(NOT_CHECKED, None)
-    if root["code"] in CODES:
+    if root["code"] in BYTES:
         return right_bytes(dump, root, wrong)
     if root["code"] == "TR701":
         return given_back(dump, root) or Edited(NO_CALL["resource"], None)

@@ -11,9 +11,6 @@ from tracert_analysis.report.clears import with_right_range
 from tracert_analysis.report.questions import Row
 from tracert_analysis.report.stories.content import WrongRange
 
-CODES = ("TR301", "TR302")
-"""Findings that a clear would have prevented."""
-
 # A clear of each page that a finding names, before the first launch that uses it in that life.
 CLEARS = clears("""
     SELECT f.resource_id AS page, f.life::BIGINT AS life, min(s.first_seq) AS seq
@@ -40,12 +37,13 @@ FROM main.event AS e LEFT JOIN (
     FROM main._skip AS k GROUP BY k.seq
 ) AS s ON e.seq = s.seq"""
 
-# The verdict is about positions that a launch takes for valid.
+# The verdict's bytes are of this life, and of the other kind.
 MIXED = """
 SELECT count(*) FROM main.finding AS f JOIN main._met AS m
     ON f.resource_id = m.page AND f.life = m.life AND f.seq = m.seq AND f.code = 'TR301'
 WHERE f.finding = $verdict AND m.kind = 'mixed'"""
 
+# The verdict is about positions that a launch takes for valid.
 MEANT = """
 SELECT count(*) FROM main.finding AS f
 JOIN main._met AS m ON f.seq = m.seq AND f.resource_id = m.page AND f.life = m.life

@@ -5,11 +5,10 @@ stays wrong. So the fix is another one than for bytes behind a sequence.
 """
 
 from tracert_analysis.report.acts import Acts
+from tracert_analysis.report.consequence import BYTES
 from tracert_analysis.report.facts import Act
 from tracert_analysis.report.questions import Questions, Row
 from tracert_analysis.report.stories.content import Uncomputed
-
-CODES = ("TR301", "TR302")
 
 MET = """
 SELECT skip_first, skip_end, start, before_seq, request, kind = 'blank' AS blank,
@@ -29,7 +28,7 @@ MASKS = (
 
 def uncomputed(questions: Questions, acts: Acts, root: Row | None, act: Act | None) -> Uncomputed | None:
     """What the finding's launch takes for valid; None unless the finding is about such positions."""
-    if root is None or root["code"] not in CODES or act is None:
+    if root is None or root["code"] not in BYTES or act is None:
         return None
     told = questions.ask(
         f"did anybody compute what launch {act.launch} takes for valid in page {root['resource_id']}?",

@@ -75,7 +75,7 @@ def test_the_verdict_is_the_first_of_its_kind() -> None:
     assert "missing first launch 2 copy_row (stream 0 legacy, number 1) -> launch 3 forward" in text
     assert f"1 more of the same, at seq {made.findings[1].seq}\n" in render(made)
     assert made.verdict.counterfactual is not None
-    assert "in all 3 places" in made.verdict.counterfactual
+    assert "all 3 times that this code ran" in made.verdict.counterfactual
     assert made.verdict.counterfactual.endswith("all 3 findings are gone")
 
 

@@ -43,8 +43,7 @@ SELECT
     || CASE
         WHEN b.gap_first = b.first AND b.gap_end = b.end THEN 'no launch has written it'
         WHEN b.gap_end IS NOT NULL THEN 'no launch has written '
-            || CASE WHEN b.gap_end - b.gap_first = 1 THEN 'position ' || b.gap_first
-                ELSE 'positions ' || b.gap_first || ' to ' || (b.gap_end - 1) END
+            || _positions(b.gap_first, b.gap_end)
             || ' of it'
             || coalesce('; prefix ' || b.node || ' was given ' || b.offered || ' of its positions at event '
                 || b.cached_seq, '')

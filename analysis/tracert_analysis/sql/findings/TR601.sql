@@ -124,9 +124,7 @@ SELECT
         WHEN 'commit' THEN 'the host commits '
         ELSE 'the prefix cache is given '
     END
-    || CASE
-        WHEN b.end - b.front = 1 THEN 'position ' || b.front ELSE 'positions ' || b.front || ' to ' || (b.end - 1)
-    END
+    || _positions(b.front, b.end)
     || ' of row ' || b.row || ' for request ' || b.request || ' as accepted: '
     || coalesce(_launch_named(x.launch, x.kernel, xn.name), 'an earlier launch') || ' stored drafts there, of which '
     || coalesce(b.accepted::VARCHAR, 'too few') || ' of ' || coalesce(b.drafts::VARCHAR, 'all')

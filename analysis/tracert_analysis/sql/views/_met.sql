@@ -47,10 +47,7 @@ WITH
             l.launch, l.on_stream AS stream, l.step, t.row,
             t.generation, n.request,
             _launch_named(l.launch, l.kernel, s.name) AS reader,
-            CASE
-                WHEN b.end - b.first = 1 THEN 'position ' || b.first
-                ELSE 'positions ' || b.first || ' to ' || (b.end - 1)
-            END || ' of page ' || b.page || '.' || b.life
+            _positions(b.first, b.end) || ' of page ' || b.page || '.' || b.life
             || coalesce(' of request ' || n.request, '')
             || CASE WHEN i.seq IS NULL THEN '' ELSE ' before it stores there itself' END AS place,
             t.index * w.page_size + b.first < t.end AS meant, t.start, b.skip_first, b.skip_end, b.before_seq,

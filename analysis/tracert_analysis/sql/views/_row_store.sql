@@ -62,8 +62,8 @@ WITH RECURSIVE
     )
 SELECT seq, page, life, first, "end" FROM brought;
 
--- Of these the first of each page that others have keys and values in, sooner or later, or that the rows' own snapshot
--- does not hold.
+-- Of `_row_guest` the first of each page that others have keys and values in, sooner or later, or that the rows' own
+-- snapshot does not hold.
 CREATE TABLE _row_store (
     page UINTEGER, life UINTEGER, seq UBIGINT, first UBIGINT, "end" UBIGINT, snapshot UBIGINT, holder VARCHAR,
     mode VARCHAR, from_seq UBIGINT
