@@ -34,7 +34,7 @@ HELD = (
 """What the events fold to without the clocks, in the same sense; `_touch` is filled by Python."""
 STATE = ("fence", "launch", "_act", "_extent", "guard_entry", "workspace", "byte_write")
 """What they fold to with them."""
-DOUBT = ("_names", "_struck", "_doubtful", "_blemish")
+DOUBT = ("_names", "_struck", "_in_place", "_doubtful", "_blemish")
 """What went wrong; where launches may have met bytes that they must not, and where they did: by Python."""
 ACCESS = (
     "_met",
